@@ -1,0 +1,19 @@
+import { spawn } from 'node:child_process';
+import type { Check } from './check.js';
+
+/** A check that runs one of the installed tools; it holds when the tool exits with 0. */
+export function commandCheck(name: string, tool: string, args: readonly string[]): Check {
+  return {
+    name,
+    async run() {
+      const child = spawn(`node_modules/.bin/${tool}`, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+      let output = '';
+      for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+      const code = await new Promise<number | null>((resolve, reject) => {
+        child.once('error', reject);
+        child.once('close', resolve);
+      });
+      return code === 0 ? null : output.trim() || `exit code ${code}`;
+    },
+  };
+}

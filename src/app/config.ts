@@ -1,0 +1,178 @@
+import { MillraceError } from '../errors.js';
+import { silentLogger, type Logger } from '../observability/logger.js';
+import type { DeserializationHandler, ProcessingHandler, ProductionHandler } from '../runtime/error-policy.js';
+import type { Serde } from '../serdes/serde.js';
+
+/** Options of a `StreamsApp`. Names follow Kafka Streams' where it has one; times are milliseconds, sizes bytes. */
+export interface StreamsConfig {
+  /** Name of the app: its consumer group, and the prefix of its internal topics and transactional ids. Letters, digits, `.`, `_`, `-`. */
+  readonly applicationId: string;
+  /** `host:port`, one or several. */
+  readonly bootstrapServers: string | readonly string[];
+  /** Default `exactly_once`. */
+  readonly processingGuarantee?: 'exactly_once' | 'at_least_once';
+  /** Time between barriers, ms. Default 100 under exactly-once, 1000 otherwise. */
+  readonly commitInterval?: number;
+  /** When results of aggregations and tables go downstream, unless an operator says otherwise. Default `onCommit`: the last value of a key in each epoch. */
+  readonly emit?: 'onCommit' | 'onUpdate';
+  /** Stream threads. This version runs one. */
+  readonly threads?: 1;
+  /**
+   * Directory of the local state, for this instance alone. Default: a folder of its own for each instance under `millrace` in the system's temporary
+   * directory. Name a durable one in production.
+   */
+  readonly stateDir?: string;
+  /** Where stores keep their rows. Default `leveldb`. */
+  readonly storeEngine?: 'leveldb' | 'memory';
+  /** Memory for clean cached rows of all stores, bytes. Default 64 MiB. */
+  readonly statestoreCacheMaxBytes?: number;
+  /** Dirty state and output held in memory before the epoch is committed early, bytes. Default 64 MiB. */
+  readonly maxUncommittedBytes?: number;
+  /** Input records held in memory, bytes. Default 64 MiB. */
+  readonly maxBufferedBytes?: number;
+  /** How long a task with an empty input waits before it goes on with the others, ms. 0 (default): while data is known to be on the broker. -1: never waits. */
+  readonly maxTaskIdleMs?: number;
+  /** Where to begin without a committed offset. Default `earliest`; `none` is an error. */
+  readonly autoOffsetReset?: 'earliest' | 'latest' | 'none';
+  /** The group drops a member that is silent for so long, ms. Default 10 000. */
+  readonly sessionTimeout?: number;
+  /** Milliseconds. Default 3000; below a third of `sessionTimeout` is wise. */
+  readonly heartbeatInterval?: number;
+  /** How long the group waits for members to give up partitions, ms. Default 300 000. */
+  readonly rebalanceTimeout?: number;
+  /** The broker aborts a transaction that is open for so long, ms. Default 10 000. */
+  readonly transactionTimeout?: number;
+  /** Of internal topics; -1 (default) takes the broker's. */
+  readonly replicationFactor?: number;
+  /** Serdes of sources, sinks and stores that name none. */
+  readonly defaultKeySerde?: Serde<unknown>;
+  readonly defaultValueSerde?: Serde<unknown>;
+  /** Records that a serde can't read. Default `fail`. */
+  readonly deserializationHandler?: DeserializationHandler;
+  /** Records a user function fails on. Default `fail`. */
+  readonly processingHandler?: ProcessingHandler;
+  /** Output records that can't be encoded or are too large. Default `fail`. */
+  readonly productionHandler?: ProductionHandler;
+  /** Topic of `deadLetter` records. */
+  readonly deadLetterTopic?: string | null;
+  /** Shown to brokers. Default: the application id. */
+  readonly clientId?: string;
+  /** TLS, as kafkajs and node:tls take it. */
+  readonly ssl?: boolean | object;
+  /** SASL, as kafkajs takes it: `{ mechanism: 'plain', username, password }` and the others. Never logged. */
+  readonly sasl?: object;
+  /** Milliseconds. Default 30 000. */
+  readonly requestTimeout?: number;
+  /** Pino-shaped. Default: silent. */
+  readonly logger?: Logger;
+}
+
+export type ResolvedConfig = Required<Omit<StreamsConfig, 'bootstrapServers' | 'defaultKeySerde' | 'defaultValueSerde' | 'ssl' | 'sasl' | 'deadLetterTopic' | 'stateDir'>> &
+  Pick<StreamsConfig, 'ssl' | 'sasl'> & {
+    readonly bootstrapServers: readonly string[];
+    readonly defaultKeySerde: Serde<unknown> | null;
+    readonly defaultValueSerde: Serde<unknown> | null;
+    readonly deadLetterTopic: string | null;
+    readonly stateDir: string | null;
+  };
+
+const mebibyte = 1024 * 1024;
+
+/** Fills in defaults. Throws MILL_CONFIG_INVALID that lists every fault at once. */
+export function resolveConfig(config: StreamsConfig): ResolvedConfig {
+  const faults = findFaults(config);
+  if (faults.length > 0) {
+    throw new MillraceError('MILL_CONFIG_INVALID', `the configuration has ${faults.length} fault(s): ${faults.join('; ')}`, { details: { faults } });
+  }
+  const exactlyOnce = (config.processingGuarantee ?? 'exactly_once') === 'exactly_once';
+  return {
+    applicationId: config.applicationId,
+    bootstrapServers: serversOf(config.bootstrapServers),
+    processingGuarantee: exactlyOnce ? 'exactly_once' : 'at_least_once',
+    commitInterval: config.commitInterval ?? (exactlyOnce ? 100 : 1000),
+    emit: config.emit ?? 'onCommit',
+    threads: 1,
+    stateDir: config.stateDir ?? null,
+    storeEngine: config.storeEngine ?? 'leveldb',
+    statestoreCacheMaxBytes: config.statestoreCacheMaxBytes ?? 64 * mebibyte,
+    maxUncommittedBytes: config.maxUncommittedBytes ?? 64 * mebibyte,
+    maxBufferedBytes: config.maxBufferedBytes ?? 64 * mebibyte,
+    maxTaskIdleMs: config.maxTaskIdleMs ?? 0,
+    autoOffsetReset: config.autoOffsetReset ?? 'earliest',
+    sessionTimeout: config.sessionTimeout ?? 10_000,
+    heartbeatInterval: config.heartbeatInterval ?? 3000,
+    rebalanceTimeout: config.rebalanceTimeout ?? 300_000,
+    transactionTimeout: config.transactionTimeout ?? 10_000,
+    replicationFactor: config.replicationFactor ?? -1,
+    defaultKeySerde: config.defaultKeySerde ?? null,
+    defaultValueSerde: config.defaultValueSerde ?? null,
+    deserializationHandler: config.deserializationHandler ?? 'fail',
+    processingHandler: config.processingHandler ?? 'fail',
+    productionHandler: config.productionHandler ?? 'fail',
+    deadLetterTopic: config.deadLetterTopic ?? null,
+    clientId: config.clientId ?? config.applicationId,
+    ssl: config.ssl,
+    sasl: config.sasl,
+    requestTimeout: config.requestTimeout ?? 30_000,
+    logger: config.logger ?? silentLogger,
+  };
+}
+
+const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
+  'applicationId', 'bootstrapServers', 'processingGuarantee', 'commitInterval', 'emit', 'threads', 'stateDir', 'storeEngine',
+  'statestoreCacheMaxBytes', 'maxUncommittedBytes', 'maxBufferedBytes', 'maxTaskIdleMs', 'autoOffsetReset', 'sessionTimeout',
+  'heartbeatInterval', 'rebalanceTimeout', 'transactionTimeout', 'replicationFactor', 'defaultKeySerde', 'defaultValueSerde',
+  'deserializationHandler', 'processingHandler', 'productionHandler', 'deadLetterTopic', 'clientId', 'ssl', 'sasl', 'requestTimeout', 'logger',
+]);
+
+function findFaults(config: StreamsConfig): string[] {
+  const faults: string[] = [];
+  for (const key of Object.keys(config)) if (!known.has(key)) faults.push(`${key} is not an option`);
+  if (typeof config.applicationId !== 'string' || !/^[\w.-]{1,200}$/.test(config.applicationId)) {
+    faults.push('applicationId must be 1 to 200 letters, digits, ".", "_" or "-"');
+  }
+  const servers = serversOf(config.bootstrapServers);
+  if (servers.length === 0 || servers.some((server) => !/^.+:\d{1,5}$/.test(server))) faults.push('bootstrapServers must name at least one host:port');
+  oneOf(faults, config, 'processingGuarantee', ['exactly_once', 'at_least_once']);
+  oneOf(faults, config, 'emit', ['onCommit', 'onUpdate']);
+  oneOf(faults, config, 'storeEngine', ['leveldb', 'memory']);
+  oneOf(faults, config, 'autoOffsetReset', ['earliest', 'latest', 'none']);
+  if (config.threads !== undefined && config.threads !== 1) faults.push('threads must be 1 in this version: start more instances instead');
+  atLeast(faults, config, 'commitInterval', 0);
+  atLeast(faults, config, 'statestoreCacheMaxBytes', 0);
+  atLeast(faults, config, 'maxUncommittedBytes', 64 * 1024);
+  atLeast(faults, config, 'maxBufferedBytes', 64 * 1024);
+  atLeast(faults, config, 'maxTaskIdleMs', -1);
+  atLeast(faults, config, 'sessionTimeout', 1);
+  atLeast(faults, config, 'heartbeatInterval', 1);
+  atLeast(faults, config, 'rebalanceTimeout', 1);
+  atLeast(faults, config, 'transactionTimeout', 1);
+  atLeast(faults, config, 'requestTimeout', 1);
+  if ((config.heartbeatInterval ?? 3000) >= (config.sessionTimeout ?? 10_000)) faults.push('heartbeatInterval must be below sessionTimeout');
+  if (config.replicationFactor !== undefined && config.replicationFactor !== -1 && !(Number.isInteger(config.replicationFactor) && config.replicationFactor > 0)) {
+    faults.push('replicationFactor must be -1 or a positive integer');
+  }
+  for (const handler of ['deserializationHandler', 'processingHandler', 'productionHandler'] as const) {
+    const value = config[handler];
+    if (value === undefined || typeof value === 'function') continue;
+    if (!['fail', 'continue', 'deadLetter'].includes(value)) faults.push(`${handler} must be "fail", "continue", "deadLetter" or a function`);
+    if (value === 'deadLetter' && !config.deadLetterTopic) faults.push(`${handler} is "deadLetter" but deadLetterTopic is not set`);
+  }
+  return faults;
+}
+
+function serversOf(servers: unknown): string[] {
+  const list: unknown[] = typeof servers === 'string' ? servers.split(',') : Array.isArray(servers) ? servers : [];
+  return list.map((server) => String(server).trim()).filter((server) => server !== '');
+}
+
+function oneOf<K extends keyof StreamsConfig>(faults: string[], config: StreamsConfig, key: K, allowed: readonly unknown[]): void {
+  const value: unknown = config[key];
+  if (value !== undefined && !allowed.includes(value)) faults.push(`${key} must be one of ${allowed.join(', ')}`);
+}
+
+function atLeast(faults: string[], config: StreamsConfig, key: keyof StreamsConfig, least: number): void {
+  const value: unknown = config[key];
+  if (value === undefined) return;
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < least) faults.push(`${key} must be a number of at least ${least}`);
+}

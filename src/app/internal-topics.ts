@@ -1,0 +1,120 @@
+import { MillraceError } from '../errors.js';
+import { backoffMs, delay } from '../kafka/backoff.js';
+import { errorName } from '../kafka/error-codes.js';
+import type { ClusterMetadata, KafkaPort, NewTopic } from '../kafka/port.js';
+import type { Logger } from '../observability/logger.js';
+import { changelogConfigs } from '../stores/changelog-topic.js';
+import { sourceTopicsOf } from '../runtime/source-topics.js';
+import type { Topology, TopicRef } from '../topology/nodes.js';
+import { resolveRepartitionPartitions } from '../topology/repartition-partitions.js';
+import { qualifiedName, TaskLayout } from '../topology/task-layout.js';
+import { topicPatternMatches } from '../topology/topic-pattern.js';
+
+/** Configs of repartition topics, as Kafka Streams creates them. */
+const repartitionConfigs = { 'cleanup.policy': 'delete', 'segment.bytes': '52428800', 'retention.ms': '-1', 'message.timestamp.type': 'CreateTime' };
+
+/** TOPIC_ALREADY_EXISTS: another instance was faster. */
+const alreadyExists = 36;
+const waitForTopics = { initialMs: 20, maxMs: 500 };
+const longestWaitMs = 30_000;
+
+/**
+ * Makes sure that every topic the app needs is there before it joins the group: checks the users' topics, creates the internal ones and checks those that exist.
+ * Every instance does this; whoever comes first creates.
+ *
+ * @throws MILL_TOPIC_MISSING, MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_TOPIC_INCOMPATIBLE, MILL_AUTHORIZATION, MILL_BROKER_ERROR
+ */
+export async function prepareTopics(options: {
+  readonly port: KafkaPort;
+  readonly topology: Topology;
+  readonly applicationId: string;
+  readonly replicationFactor: number;
+  readonly logger: Logger;
+}): Promise<void> {
+  const { port, topology, applicationId } = options;
+  const metadata = await port.metadata(sourceTopicsOf(topology).hasPatterns ? 'all' : namesOf(topology, applicationId), { refresh: true });
+  checkSources(topology, metadata, applicationId);
+  const wanted = internalTopics(topology, metadata, applicationId, options.replicationFactor);
+  const missing = wanted.filter(({ topic, partitions }) => !exists(metadata, topic, partitions));
+  if (missing.length === 0) return;
+  options.logger.info({ topics: missing.map(({ topic, partitions }) => `${topic} (${partitions})`) }, 'creating internal topics');
+  for (const { topic, errorCode, errorMessage } of await port.admin.createTopics(missing)) {
+    if (errorCode === 0 || errorCode === alreadyExists) continue;
+    throw new MillraceError('MILL_BROKER_ERROR', `can’t create the internal topic ${topic}: ${errorName(errorCode)} ${errorMessage ?? ''}`, {
+      details: { topic, brokerErrorCode: errorCode },
+    });
+  }
+  await untilVisible(port, missing);
+}
+
+function checkSources(topology: Topology, metadata: ClusterMetadata, applicationId: string): void {
+  const globals = [...topology.globalStores.values()].map(({ topic }) => topic);
+  const sources = sourceTopicsOf(topology).topics.filter(({ internal }) => !internal).map(({ name }) => name);
+  const missing = [...sources, ...globals].filter((topic) => countOf(metadata, topic) === null);
+  if (missing.length > 0) {
+    throw new MillraceError('MILL_TOPIC_MISSING', `topic(s) ${missing.join(', ')} of application ${applicationId} do not exist`, { details: { topics: missing } });
+  }
+}
+
+function internalTopics(topology: Topology, metadata: ClusterMetadata, applicationId: string, replicationFactor: number): NewTopic[] {
+  const external = (topic: TopicRef): number | null => countOf(metadata, qualifiedName(applicationId, topic));
+  const names = [...metadata.topics.values()].filter(({ isInternal, errorCode }) => !isInternal && errorCode === 0).map(({ name }) => name);
+  const matching = (pattern: RegExp): string[] => names.filter((name) => topicPatternMatches(pattern, name));
+  const repartitions = resolveRepartitionPartitions(topology, external, matching);
+  const counts = (topic: TopicRef): number | null => repartitions.get(topic.name) ?? external(topic);
+  const layout = new TaskLayout(topology, applicationId, counts, matching);
+  const changelogs = new Map<string, NewTopic>();
+  for (const task of layout.tasks) {
+    for (const { store, topic, isSourceTopic } of layout.changelogPartitions(task)) {
+      const spec = topology.stores.get(store)?.spec;
+      if (isSourceTopic || spec === undefined) continue;
+      const partitions = Math.max(changelogs.get(topic)?.partitions ?? 0, task.partition + 1);
+      changelogs.set(topic, { topic, partitions, replicationFactor, configs: changelogConfigs(spec) });
+    }
+  }
+  return [
+    ...[...repartitions].map(([name, partitions]) => ({ topic: `${applicationId}-${name}`, partitions, replicationFactor, configs: repartitionConfigs })),
+    ...changelogs.values(),
+  ];
+}
+
+function exists(metadata: ClusterMetadata, topic: string, partitions: number): boolean {
+  const actual = countOf(metadata, topic);
+  if (actual === null) return false;
+  if (actual !== partitions) {
+    throw new MillraceError('MILL_TOPIC_INCOMPATIBLE', `the internal topic ${topic} has ${actual} partition(s), but the topology needs ${partitions}`, {
+      details: { topic, actual, needed: partitions },
+    });
+  }
+  return true;
+}
+
+async function untilVisible(port: KafkaPort, topics: readonly NewTopic[]): Promise<void> {
+  const names = topics.map(({ topic }) => topic);
+  const deadline = Date.now() + longestWaitMs;
+  for (let attempt = 1; ; attempt++) {
+    const metadata = await port.metadata(names, { refresh: true });
+    const pending = topics.filter(({ topic, partitions }) => {
+      const described = metadata.topics.get(topic);
+      return described?.errorCode !== 0 || described.partitions.length !== partitions || described.partitions.some(({ leader }) => leader < 0);
+    });
+    if (pending.length === 0) return;
+    for (const { topic, partitions } of pending) exists(metadata, topic, partitions);
+    if (Date.now() > deadline) throw new MillraceError('MILL_TOPIC_MISSING', `the internal topics ${pending.map(({ topic }) => topic).join(', ')} were created but have no leader`);
+    await delay(backoffMs(attempt, waitForTopics, Math.random));
+  }
+}
+
+function countOf(metadata: ClusterMetadata, topic: string): number | null {
+  const described = metadata.topics.get(topic);
+  return described === undefined || described.errorCode !== 0 || described.partitions.length === 0 ? null : described.partitions.length;
+}
+
+function namesOf(topology: Topology, applicationId: string): string[] {
+  const names = new Set<string>();
+  for (const topic of sourceTopicsOf(topology).topics) names.add(qualifiedName(applicationId, topic));
+  for (const { topic } of topology.globalStores.values()) names.add(topic);
+  for (const { spec, sourceTopic } of topology.stores.values()) names.add(sourceTopic ?? `${applicationId}-${spec.name}-changelog`);
+  for (const name of topology.repartitionTopics.keys()) names.add(`${applicationId}-${name}`);
+  return [...names];
+}

@@ -1,0 +1,311 @@
+import { EventEmitter } from 'node:events';
+import { MillraceError } from '../errors.js';
+import { createKafkajsPort } from '../kafka/kafkajs/kafkajs-port.js';
+import type { KafkaPort } from '../kafka/port.js';
+import type { Logger } from '../observability/logger.js';
+import { SerdeDefaults } from '../runtime/serde-defaults.js';
+import type { RestoreListener } from '../runtime/state-restorer.js';
+import { buildThread, type BuiltThread } from '../runtime/thread-factory.js';
+import { GlobalTables } from '../runtime/global-tables.js';
+import { StateDirectory } from '../stores/state-directory.js';
+import type { Topology } from '../topology/nodes.js';
+import { qualifiedName } from '../topology/task-layout.js';
+import { snapshotMetrics, type AppMetrics } from './app-metrics.js';
+import { resolveConfig, type ResolvedConfig, type StreamsConfig } from './config.js';
+import { prepareTopics } from './internal-topics.js';
+
+/**
+ * `created` → `rebalancing` ⇄ `running` → `pendingShutdown` → `notRunning`; after an error that stops the app `pendingError` → `error`. The states of Kafka
+ * Streams.
+ */
+export type StreamsState = 'created' | 'rebalancing' | 'running' | 'pendingShutdown' | 'notRunning' | 'pendingError' | 'error';
+
+/** What to do after an error that Millrace can't mend by itself: go on from the last commit, or stop this app. */
+export type UncaughtErrorAnswer = 'replaceThread' | 'shutdownClient';
+export type UncaughtErrorHandler = (error: Error) => UncaughtErrorAnswer;
+
+export interface CloseOptions {
+  /** Milliseconds; default 30 000. After it the app stops without having committed what is open (MILL_CLOSE_TIMEOUT). */
+  readonly timeout?: number;
+}
+
+interface StreamsAppEvents {
+  /** New state, old state. */
+  state: [StreamsState, StreamsState];
+  /** An error that stopped the app, or that the uncaught-error handler let pass. */
+  error: [Error];
+}
+
+/**
+ * A stream processing app: one topology, run by every instance with the same `applicationId`, which share its work.
+ *
+ * @example
+ * ```ts
+ * const app = new StreamsApp(builder.build(), { applicationId: 'word-count', bootstrapServers: 'localhost:9092' });
+ * await app.start();
+ * process.once('SIGTERM', () => void app.close());
+ * ```
+ */
+export class StreamsApp {
+  private readonly config: ResolvedConfig;
+  private readonly serdes: SerdeDefaults;
+  private readonly logger: Logger;
+  private readonly events = new EventEmitter<StreamsAppEvents>();
+  private currentState: StreamsState = 'created';
+  private restoreListener: RestoreListener = {};
+  private uncaughtErrorHandler: UncaughtErrorHandler = () => 'shutdownClient';
+  private ports: KafkaPort[] = [];
+  private directory: StateDirectory | null = null;
+  private built: BuiltThread | null = null;
+  private globals: GlobalTables | null = null;
+  private closing: Promise<void> | null = null;
+  private failure: Error | null = null;
+
+  /** @throws MILL_CONFIG_INVALID with every fault of the configuration and every node without a serde */
+  constructor(
+    private readonly topology: Topology,
+    config: StreamsConfig,
+  ) {
+    this.config = resolveConfig(config);
+    this.logger = this.config.logger;
+    this.serdes = new SerdeDefaults(this.config.defaultKeySerde, this.config.defaultValueSerde);
+    const faults = this.serdes.missing(topology);
+    if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });
+  }
+
+  get state(): StreamsState {
+    return this.currentState;
+  }
+
+  /** `state` (new, old) and `error`. Returns a function that takes the listener away. */
+  on<E extends keyof StreamsAppEvents>(event: E, listener: (...args: StreamsAppEvents[E]) => void): () => void {
+    const untyped = listener as (...args: unknown[]) => void;
+    this.events.on(event, untyped as never);
+    return () => {
+      this.events.off(event, untyped as never);
+    };
+  }
+
+  /** Told of every store that is restored, with progress and time left. Set it before `start`. */
+  setRestoreListener(listener: RestoreListener): void {
+    this.restoreListener = listener;
+  }
+
+  /** Asked after an error that Millrace can't mend. Default: `shutdownClient`. */
+  setUncaughtErrorHandler(handler: UncaughtErrorHandler): void {
+    this.uncaughtErrorHandler = handler;
+  }
+
+  /**
+   * Checks topics, creates internal ones, joins the group and begins to work. Resolves when the group has given this instance its tasks; restoring them goes on in the
+   * background (`state` becomes `running` at its end).
+   *
+   * @throws MILL_BROKER_UNREACHABLE, MILL_BROKER_TOO_OLD, MILL_TOPIC_MISSING, MILL_TOPIC_INCOMPATIBLE, MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_AUTHORIZATION,
+   * MILL_STORE_DIRECTORY_LOCKED, MILL_GROUP_FATAL, MILL_STATE_INVALID
+   */
+  async start(): Promise<void> {
+    if (this.currentState !== 'created') throw new MillraceError('MILL_STATE_INVALID', `start() needs state created, the app is ${this.currentState}`);
+    this.become('rebalancing');
+    try {
+      await this.startParts();
+    } catch (error) {
+      const cause = this.failure ?? error;
+      await this.shutDown('error', false);
+      throw cause;
+    }
+  }
+
+  /**
+   * Commits what is processed, gives the tasks to other instances and stops. A second call waits for the first.
+   *
+   * @throws MILL_CLOSE_TIMEOUT; the app is stopped then, too, and what was not committed is processed again by the next owner
+   */
+  async close(options: CloseOptions = {}): Promise<void> {
+    this.closing ??= this.closeWithin(options.timeout ?? 30_000);
+    return this.closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Counters and latencies as plain data, measured now. */
+  metrics(): AppMetrics {
+    return snapshotMetrics(this.currentState, this.built);
+  }
+
+  private async startParts(): Promise<void> {
+    const { config, topology, logger } = this;
+    const { applicationId } = config;
+    const directory = await StateDirectory.acquire({ stateDir: config.stateDir, applicationId });
+    this.directory = directory;
+    const tasksOnDisk = await directory.tasks();
+    const [main, restore] = [this.openPort('main'), this.openPort('restore')];
+    await Promise.all([main.connect(), restore.connect()]);
+    await this.serdes.prepare(topology, (name, internal) => qualifiedName(applicationId, { name, internal }));
+    await prepareTopics({ port: main, topology, applicationId, replicationFactor: config.replicationFactor, logger });
+    const { clusterId } = await main.metadata([]);
+    this.globals = await this.openGlobals();
+    const built = buildThread(
+      {
+        applicationId,
+        topology,
+        index: 0,
+        exactlyOnce: config.processingGuarantee === 'exactly_once',
+        commitInterval: config.commitInterval,
+        maxUncommittedBytes: config.maxUncommittedBytes,
+        maxBufferedBytes: config.maxBufferedBytes,
+        cacheBytes: config.statestoreCacheMaxBytes,
+        maxTaskIdleMs: config.maxTaskIdleMs,
+        defaultEmit: config.emit,
+        autoOffsetReset: config.autoOffsetReset,
+        storeEngine: config.storeEngine,
+        sessionTimeout: config.sessionTimeout,
+        heartbeatInterval: config.heartbeatInterval,
+        rebalanceTimeout: config.rebalanceTimeout,
+        transactionTimeout: config.transactionTimeout,
+        errors: {
+          deserialization: config.deserializationHandler,
+          processing: config.processingHandler,
+          production: config.productionHandler,
+          deadLetterTopic: config.deadLetterTopic,
+        },
+        serdes: this.serdes,
+        logger,
+        stateDirectory: directory,
+        tasksOnDisk,
+        clusterId,
+        restoreListener: this.restoreListener,
+        globalStore: (name) => this.globals?.store(name),
+      },
+      { main, restore },
+      {
+        onActivity: (activity) => {
+          if (this.currentState === 'running' || this.currentState === 'rebalancing') this.become(activity);
+        },
+        onError: (error, restart) => {
+          this.decide(error, restart);
+        },
+        onFatal: (error) => {
+          this.fail(error);
+        },
+      },
+    );
+    this.built = built;
+    await built.producer.init();
+    built.thread.start();
+    await built.member.start();
+  }
+
+  private openPort(purpose: string): KafkaPort {
+    const { config } = this;
+    const port = createKafkajsPort(
+      {
+        brokers: config.bootstrapServers,
+        clientId: `${config.clientId}-${purpose}`,
+        ssl: config.ssl,
+        sasl: config.sasl,
+        requestTimeoutMs: config.requestTimeout,
+      },
+      this.logger,
+    );
+    this.ports.push(port);
+    return port;
+  }
+
+  private async openGlobals(): Promise<GlobalTables | null> {
+    if (this.topology.globalStores.size === 0) return null;
+    const port = this.openPort('global');
+    await port.connect();
+    const globals = new GlobalTables({
+      port,
+      topology: this.topology,
+      isolation: this.config.processingGuarantee === 'exactly_once' ? 'read_committed' : 'read_uncommitted',
+      serdes: this.serdes,
+      deserialization: this.config.deserializationHandler,
+      logger: this.logger,
+      onError: (error) => {
+        this.decide(error, () => undefined);
+      },
+    });
+    await globals.start();
+    return globals;
+  }
+
+  private decide(cause: unknown, restart: () => void): void {
+    const error = cause instanceof Error ? cause : new Error(String(cause));
+    let answer: UncaughtErrorAnswer = 'shutdownClient';
+    try {
+      answer = this.uncaughtErrorHandler(error);
+    } catch (thrown) {
+      this.logger.error({ error: String(thrown) }, 'the uncaught-error handler itself failed; the app stops');
+    }
+    this.logger.error({ err: error, answer }, `uncaught error: ${error.message}`);
+    if (answer === 'replaceThread') {
+      this.tell(error);
+      restart();
+    } else this.fail(error);
+  }
+
+  private fail(error: Error): void {
+    if (this.failure !== null || this.closing !== null) return;
+    this.failure = error;
+    if (this.currentState === 'notRunning' || this.currentState === 'error') return;
+    this.become('pendingError');
+    this.closing = this.shutDown('error', false);
+    this.tell(error);
+  }
+
+  private tell(error: Error): void {
+    if (this.events.listenerCount('error') > 0) this.events.emit('error', error);
+  }
+
+  private async closeWithin(timeout: number): Promise<void> {
+    if (this.currentState === 'created') {
+      this.become('notRunning');
+      return;
+    }
+    if (this.currentState === 'notRunning' || this.currentState === 'error') return;
+    this.become('pendingShutdown');
+    const done = this.shutDown('notRunning', true);
+    let timer: NodeJS.Timeout | null = null;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, timeout, 'late');
+    });
+    const outcome = await Promise.race([done, late]);
+    if (timer !== null) clearTimeout(timer);
+    if (outcome !== 'late') return;
+    done.catch(() => undefined);
+    await this.abandon();
+    throw new MillraceError('MILL_CLOSE_TIMEOUT', `the app did not close within ${timeout} ms`);
+  }
+
+  private async shutDown(end: 'notRunning' | 'error', clean: boolean): Promise<void> {
+    const { built } = this;
+    if (built !== null) {
+      if (clean) await built.member.leave();
+      await built.thread.stop(clean);
+      if (!clean) await built.member.leave();
+    }
+    await this.globals?.close();
+    await Promise.all(this.ports.map((port) => port.close()));
+    await this.directory?.release();
+    this.become(end);
+  }
+
+  /** Lets go of everything without waiting for it: the group and the broker notice by their timeouts. */
+  private async abandon(): Promise<void> {
+    this.built?.member.stop();
+    await Promise.all(this.ports.map((port) => port.close()));
+    await this.directory?.release();
+    this.become('notRunning');
+  }
+
+  private become(state: StreamsState): void {
+    const old = this.currentState;
+    if (old === state || old === 'notRunning' || old === 'error') return;
+    this.currentState = state;
+    this.logger.info({ state, from: old }, 'state changed');
+    this.events.emit('state', state, old);
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * A growing byte buffer that encoders write into in place.
+ *
+ * One writer is reused for many records: `reset()` keeps the memory. The fields are public because the
+ * hot path reads them; only `ensure` may replace `buffer`, so never hold `buffer` across a call that writes.
+ */
+export class ByteWriter {
+  buffer: Buffer;
+  length = 0;
+
+  constructor(initialCapacity = 256) {
+    this.buffer = Buffer.allocUnsafeSlow(initialCapacity);
+  }
+
+  /** Forgets what was written and keeps the memory. */
+  reset(): void {
+    this.length = 0;
+  }
+
+  /** Makes room for `extra` more bytes. */
+  ensure(extra: number): void {
+    const needed = this.length + extra;
+    if (needed > this.buffer.length) this.grow(needed);
+  }
+
+  writeByte(value: number): void {
+    if (this.length === this.buffer.length) this.grow(this.length + 1);
+    this.buffer[this.length++] = value;
+  }
+
+  writeInt16(value: number): void {
+    this.ensure(2);
+    this.length = this.buffer.writeInt16BE(value, this.length);
+  }
+
+  writeInt32(value: number): void {
+    this.ensure(4);
+    this.length = this.buffer.writeInt32BE(value, this.length);
+  }
+
+  /** A 64-bit big-endian integer from a JavaScript number (exact up to 2^53). */
+  writeInt64(value: number): void {
+    this.ensure(8);
+    const high = Math.floor(value / 0x1_0000_0000);
+    this.buffer.writeInt32BE(high | 0, this.length);
+    this.length = this.buffer.writeUInt32BE(value - high * 0x1_0000_0000, this.length + 4);
+  }
+
+  writeBigInt64(value: bigint): void {
+    this.ensure(8);
+    this.length = this.buffer.writeBigInt64BE(value, this.length);
+  }
+
+  writeDouble(value: number): void {
+    this.ensure(8);
+    this.length = this.buffer.writeDoubleBE(value, this.length);
+  }
+
+  /** Unsigned LEB128 of a non-negative integer below 2^53. */
+  writeUnsignedVarint(value: number): void {
+    this.ensure(10);
+    let rest = value;
+    while (rest > 0x7fff_ffff) {
+      this.buffer[this.length++] = (rest % 128) | 0x80;
+      rest = Math.floor(rest / 128);
+    }
+    while (rest > 127) {
+      this.buffer[this.length++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    this.buffer[this.length++] = rest;
+  }
+
+  /** Zigzag varint, as Kafka's records use for 32- and 64-bit integers; exact for |value| below 2^52. */
+  writeVarint(value: number): void {
+    this.writeUnsignedVarint(value >= 0 ? value * 2 : -value * 2 - 1);
+  }
+
+  writeBytes(source: Uint8Array, start = 0, end = source.length): void {
+    const size = end - start;
+    this.ensure(size);
+    if (size < 24) {
+      const { buffer } = this;
+      let at = this.length;
+      for (let i = start; i < end; i++) buffer[at++] = source[i] as number;
+    } else {
+      this.buffer.set(start === 0 && end === source.length ? source : source.subarray(start, end), this.length);
+    }
+    this.length += size;
+  }
+
+  writeUtf8(text: string): void {
+    this.ensure(text.length * 3);
+    this.length += this.buffer.write(text, this.length);
+  }
+
+  /** A view of what was written. It is valid until the next write. */
+  view(): Buffer {
+    return this.buffer.subarray(0, this.length);
+  }
+
+  /** A copy of what was written, with memory of its own. */
+  copy(): Buffer {
+    return Buffer.from(this.view());
+  }
+
+  private grow(needed: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.buffer.length * 2));
+    this.buffer.copy(larger, 0, 0, this.length);
+    this.buffer = larger;
+  }
+}

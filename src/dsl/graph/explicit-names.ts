@@ -1,0 +1,39 @@
+/**
+ * Finds stores and repartition topics with generated names: their numbers change when an operator is added before them, and the state under the
+ * old name is then lost from sight (KIP-1111).
+ */
+import { MillraceError } from '../../errors.js';
+import type { Logger } from '../../observability/logger.js';
+import type { StreamGraph } from './stream-graph.js';
+
+/** `require` refuses generated names of stores and internal topics, `warn` logs them, `off` takes them. */
+export type ExplicitNames = 'require' | 'warn' | 'off';
+
+/** @throws MILL_TOPOLOGY_NAME_REQUIRED naming every operator that lacks a name, when `mode` is `require`. */
+export function checkExplicitNames(graph: StreamGraph, mode: ExplicitNames, logger: Logger): void {
+  if (mode === 'off') return;
+  const lacking = namesLacking(graph);
+  if (lacking.length === 0) return;
+  const message = `Names are missing for: ${lacking.map(({ text }) => text).join('; ')}.`;
+  if (mode === 'require')
+    throw new MillraceError('MILL_TOPOLOGY_NAME_REQUIRED', message, { details: { operators: lacking.map(({ operator }) => operator) } });
+  logger.warn({ operators: lacking.map(({ operator }) => operator) }, message);
+}
+
+function namesLacking(graph: StreamGraph): { readonly operator: string; readonly text: string }[] {
+  const lacking: { readonly operator: string; readonly text: string }[] = [];
+  for (const { node } of graph.links.values()) {
+    if (node.kind === 'repartition') {
+      if (graph.isGenerated(node.namedAfter)) {
+        lacking.push({
+          operator: node.namedAfter,
+          text: `repartition topic ${node.topic} (set \`name\` where the stream is grouped, joined, repartitioned or made a table)`,
+        });
+      }
+    } else if ('store' in node && node.kind !== 'stateStore' && graph.isGenerated(node.store.name)) {
+      const kept = node.kind === 'globalTable' || graph.isKept(node);
+      if (kept) lacking.push({ operator: node.name, text: `store ${node.store.name} of ${node.name} (set \`materialized.storeName\`)` });
+    }
+  }
+  return lacking;
+}

@@ -1,0 +1,27 @@
+import type { OperatorSupplier } from '../../processors/operator.js';
+import type { TopologyBuilder } from '../../topology/topology-builder.js';
+
+/** An operator without a store of its own: filter, map, merge, branch, process, … */
+export interface OperatorNode {
+  readonly kind: 'operator';
+  readonly name: string;
+  readonly supplier: OperatorSupplier;
+  /** Stores added elsewhere that the operator uses. */
+  readonly stores: readonly string[];
+  /** True when a repartition upstream must let records with a null key through (left joins, KIP-962). */
+  readonly acceptsNullKeys: boolean;
+}
+
+export interface OperatorNodeOptions {
+  readonly stores?: readonly string[];
+  readonly acceptsNullKeys?: boolean;
+}
+
+export function operatorNode(name: string, supplier: OperatorSupplier, options: OperatorNodeOptions = {}): OperatorNode {
+  const { stores = [], acceptsNullKeys = false } = options;
+  return Object.freeze({ kind: 'operator', name, supplier, stores: Object.freeze(stores.slice()), acceptsNullKeys });
+}
+
+export function writeOperator(node: OperatorNode, builder: TopologyBuilder, parents: readonly string[]): void {
+  builder.addProcessor(node.name, node.supplier, parents, node.stores);
+}

@@ -1,0 +1,20 @@
+import type { OperatorSupplier } from '../../processors/operator.js';
+import type { StoreSpec } from '../../stores/store.js';
+import type { TopologyBuilder } from '../../topology/topology-builder.js';
+
+/** An operator that brings its store: the aggregations. */
+export interface StatefulNode {
+  readonly kind: 'stateful';
+  readonly name: string;
+  readonly supplier: OperatorSupplier;
+  readonly store: StoreSpec;
+}
+
+export function statefulNode(name: string, supplier: OperatorSupplier, store: StoreSpec): StatefulNode {
+  return Object.freeze({ kind: 'stateful', name, supplier, store });
+}
+
+export function writeStateful(node: StatefulNode, builder: TopologyBuilder, parents: readonly string[]): void {
+  builder.addProcessor(node.name, node.supplier, parents);
+  builder.addStateStore(node.store, { processors: [node.name] });
+}

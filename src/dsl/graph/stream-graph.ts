@@ -1,0 +1,86 @@
+/**
+ * The logical plan behind a `StreamsBuilder`: what was declared, and how it hangs together.
+ *
+ * It is written to a topology only in `build`, because some of it is decided late: whether a table needs a store, which streams
+ * share a source. Names come from one counter, and each call takes the same numbers as the call of Kafka Streams' `InternalStreamsBuilder`,
+ * so that stores and internal topics of an existing app are found under their names.
+ */
+import type { GraphNode, TableNode } from './graph-node.js';
+
+/** A node and its neighbours. Links change while the graph grows; nodes do not. */
+export interface GraphLink {
+  readonly node: GraphNode;
+  readonly parents: Set<GraphLink>;
+  readonly children: Set<GraphLink>;
+  /** Nodes are written in this order, as far as their parents allow. */
+  priority: number;
+}
+
+export class StreamGraph {
+  #counter = 0;
+  #priority = 0;
+  readonly #links = new Map<GraphNode, GraphLink>();
+  readonly #generated = new Set<string>();
+  readonly #kept = new Set<TableNode>();
+  readonly #copartitioned: (readonly string[])[] = [];
+
+  /** `<prefix><10-digit number>`. */
+  newName(prefix: string): string {
+    const name = `${prefix}${String(this.#counter).padStart(10, '0')}`;
+    this.#counter += 1;
+    this.#generated.add(name);
+    return name;
+  }
+
+  /** `<prefix>STATE-STORE-<10-digit number>`. */
+  newStoreName(prefix: string): string {
+    return this.newName(`${prefix}STATE-STORE-`);
+  }
+
+  /** `given`, or a new name. Takes a number in both cases, so that naming one operator renames no other. */
+  nameOr(given: string | undefined, prefix: string): string {
+    const name = this.newName(prefix);
+    return given ?? name;
+  }
+
+  /** Whether the name came from the counter: it changes when an operator is added before it. */
+  isGenerated(name: string): boolean {
+    return this.#generated.has(name);
+  }
+
+  /** Hangs `node` under its parents; a node added again moves behind what was added since. */
+  add(node: GraphNode, parents: readonly GraphNode[] = []): void {
+    const link = this.#links.get(node) ?? { node, parents: new Set<GraphLink>(), children: new Set<GraphLink>(), priority: 0 };
+    this.#links.set(node, link);
+    link.priority = this.#priority;
+    this.#priority += 1;
+    for (const parent of parents) {
+      const above = this.#links.get(parent);
+      if (above === undefined) continue;
+      above.children.add(link);
+      link.parents.add(above);
+    }
+  }
+
+  /** The table gets a store. */
+  keep(table: TableNode): void {
+    this.#kept.add(table);
+  }
+
+  isKept(table: TableNode): boolean {
+    return table.kind === 'stateful' || this.#kept.has(table) || !this.isGenerated(table.store.name);
+  }
+
+  /** Declares that the topics of these source nodes meet in one task. */
+  copartition(sources: readonly string[]): void {
+    this.#copartitioned.push([...new Set(sources)]);
+  }
+
+  get links(): ReadonlyMap<GraphNode, GraphLink> {
+    return this.#links;
+  }
+
+  get copartitioned(): readonly (readonly string[])[] {
+    return this.#copartitioned;
+  }
+}

@@ -1,0 +1,23 @@
+import type { SourceOptions } from '../../topology/source-node.js';
+import type { TopologyBuilder } from '../../topology/topology-builder.js';
+
+/** `builder.stream(…)`: reads topics, or what a pattern matches. */
+export interface StreamSourceNode {
+  readonly kind: 'streamSource';
+  readonly name: string;
+  /** Empty when there is a pattern. */
+  readonly topics: readonly string[];
+  readonly pattern: RegExp | null;
+  readonly source: SourceOptions;
+}
+
+export function streamSourceNode(name: string, topics: readonly string[] | RegExp, source: SourceOptions): StreamSourceNode {
+  const pattern = topics instanceof RegExp ? topics : null;
+  const names = topics instanceof RegExp ? [] : topics.slice();
+  return Object.freeze({ kind: 'streamSource', name, topics: Object.freeze(names), pattern, source });
+}
+
+export function writeStreamSource(node: StreamSourceNode, builder: TopologyBuilder): void {
+  if (node.pattern === null) builder.addSource(node.name, { ...node.source, topics: node.topics });
+  else builder.addSource(node.name, { ...node.source, pattern: node.pattern });
+}

@@ -1,0 +1,21 @@
+import { tableSourceOperator } from '../../processors/table-source.js';
+import type { StoreSpec } from '../../stores/store.js';
+import type { TopologyBuilder } from '../../topology/topology-builder.js';
+
+/** `stream.toTable(…)`: reads a stream as changes of a table. */
+export interface StreamToTableNode {
+  readonly kind: 'streamToTable';
+  readonly name: string;
+  readonly store: StoreSpec;
+  readonly emit: 'onUpdate' | 'onCommit' | null;
+}
+
+export function streamToTableNode(fields: Omit<StreamToTableNode, 'kind'>): StreamToTableNode {
+  return Object.freeze({ kind: 'streamToTable', ...fields });
+}
+
+/** @param kept whether the table has a store: only when it is named, or when an operator looks into it */
+export function writeStreamToTable(node: StreamToTableNode, builder: TopologyBuilder, parents: readonly string[], kept: boolean): void {
+  builder.addProcessor(node.name, tableSourceOperator({ storeName: kept ? node.store.name : null, emit: node.emit }), parents);
+  if (kept) builder.addStateStore(node.store, { processors: [node.name] });
+}

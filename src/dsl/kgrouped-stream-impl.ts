@@ -1,0 +1,61 @@
+import type { TableEmit } from '../processors/emit.js';
+import type { OperatorSupplier } from '../processors/operator.js';
+import { streamAggregateOperator } from '../processors/stream-aggregate.js';
+import { streamCountOperator } from '../processors/stream-count.js';
+import { streamReduceOperator } from '../processors/stream-reduce.js';
+import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
+import { countSerde } from '../serdes/count.js';
+import type { Serde } from '../serdes/serde.js';
+import type { TimeWindows } from '../time/time-windows.js';
+import { addAggregation } from './aggregation.js';
+import type { DslContext } from './dsl-context.js';
+import type { GroupedState } from './grouped-state.js';
+import type { KGroupedStream } from './kgrouped-stream.js';
+import type { KTable } from './ktable.js';
+import { tableStore } from './materialize.js';
+import type { TableOptions } from './options.js';
+import { prefix } from './prefixes.js';
+import { TimeWindowedKStreamImpl } from './time-windowed-kstream-impl.js';
+import type { TimeWindowedKStream } from './time-windowed-kstream.js';
+import { takeNumberOfUnnamedCount } from './unnamed-count.js';
+
+export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
+  readonly #context: DslContext;
+  readonly #grouped: GroupedState<K, V>;
+
+  constructor(context: DslContext, grouped: GroupedState<K, V>) {
+    this.#context = context;
+    this.#grouped = grouped;
+  }
+
+  count(options: TableOptions<K, number> = {}): KTable<K, number> {
+    takeNumberOfUnnamedCount(this.#context.graph, options.materialized);
+    return this.#add(prefix.aggregate, options, countSerde, streamCountOperator);
+  }
+
+  reduce(reducer: Reducer<K, V>, options: TableOptions<K, V> = {}): KTable<K, V> {
+    return this.#add(prefix.reduce, options, this.#grouped.fields.valueSerde, (common) => streamReduceOperator({ ...common, reducer }));
+  }
+
+  aggregate<A>(initializer: Initializer<A>, aggregator: Aggregator<K, V, A>, options: TableOptions<K, A> = {}): KTable<K, A> {
+    return this.#add(prefix.aggregate, options, null, (common) => streamAggregateOperator({ ...common, initializer, aggregator }));
+  }
+
+  windowedBy(windows: TimeWindows): TimeWindowedKStream<K, V> {
+    return new TimeWindowedKStreamImpl(this.#context, this.#grouped, windows);
+  }
+
+  #add<VR>(
+    operatorPrefix: string,
+    options: TableOptions<K, VR>,
+    carriedValueSerde: Serde<VR> | null,
+    supplierOf: (common: { readonly storeName: string; readonly emit: TableEmit }) => OperatorSupplier,
+  ): KTable<K, VR> {
+    const { materialized, emit } = options;
+    const keySerde = materialized?.keySerde ?? this.#grouped.fields.keySerde;
+    const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
+    const store = tableStore(this.#context.graph, operatorPrefix, materialized, { keySerde, valueSerde }, emit);
+    const supplier = supplierOf({ storeName: store.name, emit: emit ?? null });
+    return addAggregation(this.#context, { grouped: this.#grouped, operatorPrefix, options, store, supplier, keySerde, valueSerde });
+  }
+}

@@ -1,0 +1,52 @@
+import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
+import type { TimeWindows } from '../time/time-windows.js';
+import type { KTable } from './ktable.js';
+import type { TableOptions } from './options.js';
+import type { TimeWindowedKStream } from './time-windowed-kstream.js';
+
+/**
+ * A stream grouped by key, to be aggregated. Records without a key or a value are dropped and counted; the timestamp of a result is the highest of
+ * its records.
+ */
+export interface KGroupedStream<K, V> {
+  /**
+   * How many records each key had.
+   *
+   * The result is a number, kept as 8 bytes like Java's `Long`.
+   *
+   * @example
+   * words.groupBy((word) => word).count({ materialized: { storeName: 'word-counts' } }).toStream().to('counts');
+   */
+  count(options?: TableOptions<K, number>): KTable<K, number>;
+
+  /**
+   * Combines the values of each key, two at a time; the first value is taken as it is.
+   *
+   * @param reducer gets the aggregate so far, the record's value and the key; null deletes the row
+   * @example
+   * orders.groupByKey().reduce((largest, order) => (order.total > largest.total ? order : largest));
+   */
+  reduce(reducer: Reducer<K, V>, options?: TableOptions<K, V>): KTable<K, V>;
+
+  /**
+   * Folds the values of each key into an aggregate of any type.
+   *
+   * @param initializer gives the aggregate before the first record
+   * @param aggregator gets the aggregate so far, the record's value and the key, and gives the new aggregate; null deletes the row
+   * @example
+   * orders.groupByKey().aggregate(
+   *   () => ({ orders: 0, total: 0 }),
+   *   (sum, order) => ({ orders: sum.orders + 1, total: sum.total + order.total }),
+   *   { materialized: { storeName: 'totals', valueSerde: serdes.json() } },
+   * );
+   */
+  aggregate<A>(initializer: Initializer<A>, aggregator: Aggregator<K, V, A>, options?: TableOptions<K, A>): KTable<K, A>;
+
+  /**
+   * Groups by window as well as by key.
+   *
+   * @example
+   * clicks.groupByKey().windowedBy(tumbling({ size: 60_000, grace: 5_000 })).count();
+   */
+  windowedBy(windows: TimeWindows): TimeWindowedKStream<K, V>;
+}

@@ -1,0 +1,231 @@
+import { filterOperator } from '../processors/filter.js';
+import { flatMapValuesOperator } from '../processors/flat-map-values.js';
+import { flatMapOperator } from '../processors/flat-map.js';
+import { foreachOperator } from '../processors/foreach.js';
+import { mapValuesOperator } from '../processors/map-values.js';
+import { mapOperator } from '../processors/map.js';
+import type { OperatorSupplier } from '../processors/operator.js';
+import { passThroughOperator } from '../processors/pass-through.js';
+import { peekOperator } from '../processors/peek.js';
+import type { Processor } from '../processors/processor.js';
+import type { RecordMeta } from '../processors/record-meta.js';
+import { selectKeyOperator } from '../processors/select-key.js';
+import type {
+  FlatRecordMapper,
+  FlatValueMapper,
+  Predicate,
+  RecordAction,
+  RecordMapper,
+  TableJoiner,
+  ValueMapper,
+} from '../processors/user-functions.js';
+import { BranchedKStreamImpl } from './branched-kstream-impl.js';
+import type { BranchedKStream } from './branched-kstream.js';
+import { checkedName } from './checked-name.js';
+import type { DslContext, StreamState } from './dsl-context.js';
+import type { GlobalKTable } from './global-ktable.js';
+import type { OperatorNode } from './graph/operator-node.js';
+import { operatorNode } from './graph/operator-node.js';
+import { sinkGraphNode } from './graph/sink-graph-node.js';
+import { GroupedState } from './grouped-state.js';
+import type { KGroupedStream } from './kgrouped-stream.js';
+import type { GlobalJoinOptions, KStream, TopicOf } from './kstream.js';
+import type { KTable } from './ktable.js';
+import type {
+  GroupedOptions,
+  JoinedOptions,
+  KeyOptions,
+  NamedOptions,
+  ProcessOptions,
+  ProducedOptions,
+  RecordOptions,
+  RepartitionedOptions,
+  TableOptions,
+  ValueOptions,
+} from './options.js';
+import { prefix } from './prefixes.js';
+import { addProcess } from './process.js';
+import { newRepartition } from './repartition.js';
+import { joinGlobalTable } from './stream-global-table-join.js';
+import { StreamRepartition } from './stream-repartition.js';
+import { joinTable } from './stream-table-join.js';
+import { addToTable } from './to-table.js';
+import { windowedKeyPartitioner, writesWindowedKeys } from './windowed-keys.js';
+
+export class KStreamImpl<K, V> implements KStream<K, V> {
+  readonly kind = 'stream';
+  readonly #context: DslContext;
+  readonly #state: StreamState<K, V>;
+  readonly #repartition: StreamRepartition<K, V>;
+
+  constructor(context: DslContext, state: StreamState<K, V>) {
+    this.#context = context;
+    this.#state = state;
+    this.#repartition = new StreamRepartition(context.graph, state);
+  }
+
+  filter<VR extends V>(predicate: (value: V, key: K, meta: RecordMeta) => value is VR, options?: NamedOptions): KStream<K, VR>;
+  filter(predicate: Predicate<K, V>, options?: NamedOptions): KStream<K, V>;
+  filter(predicate: Predicate<K, V>, options: NamedOptions = {}): KStream<K, V> {
+    return this.#same(this.#operator(prefix.filter, options, filterOperator(predicate, false)));
+  }
+
+  filterNot(predicate: Predicate<K, V>, options: NamedOptions = {}): KStream<K, V> {
+    return this.#same(this.#operator(prefix.filter, options, filterOperator(predicate, true)));
+  }
+
+  map<KR, VR>(mapper: RecordMapper<K, V, KR, VR>, options: RecordOptions<KR, VR> = {}): KStream<KR, VR> {
+    return this.#rekeyed(this.#operator(prefix.map, options, mapOperator(mapper)), options);
+  }
+
+  mapValues<VR>(mapper: ValueMapper<K, V, VR>, options: ValueOptions<VR> = {}): KStream<K, VR> {
+    return this.#revalued(this.#operator(prefix.mapValues, options, mapValuesOperator(mapper)), options);
+  }
+
+  flatMap<KR, VR>(mapper: FlatRecordMapper<K, V, KR, VR>, options: RecordOptions<KR, VR> = {}): KStream<KR, VR> {
+    return this.#rekeyed(this.#operator(prefix.flatMap, options, flatMapOperator(mapper)), options);
+  }
+
+  flatMapValues<VR>(mapper: FlatValueMapper<K, V, VR>, options: ValueOptions<VR> = {}): KStream<K, VR> {
+    return this.#revalued(this.#operator(prefix.flatMapValues, options, flatMapValuesOperator(mapper)), options);
+  }
+
+  selectKey<KR>(mapper: ValueMapper<K, V, KR>, options: KeyOptions<KR> = {}): KStream<KR, V> {
+    const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
+    return this.#rekeyed(node, { keySerde: options.keySerde, valueSerde: this.#state.valueSerde ?? undefined });
+  }
+
+  peek(action: RecordAction<K, V>, options: NamedOptions = {}): KStream<K, V> {
+    return this.#same(this.#operator(prefix.peek, options, peekOperator(action)));
+  }
+
+  foreach(action: RecordAction<K, V>, options: NamedOptions = {}): void {
+    this.#operator(prefix.foreach, options, foreachOperator(action));
+  }
+
+  split(options: NamedOptions = {}): BranchedKStream<K, V> {
+    return new BranchedKStreamImpl(this.#context, this.#state, options) as BranchedKStream<K, V>;
+  }
+
+  merge<V2>(other: KStream<K, V2>, options: NamedOptions = {}): KStream<K, V | V2> {
+    const that = this.#context.streamState(other);
+    const node = operatorNode(this.#context.graph.nameOr(checkedName(options), prefix.merge), passThroughOperator());
+    this.#context.graph.add(node, [this.#state.node, that.node]);
+    return this.#context.stream<K, V | V2>({
+      name: node.name,
+      keySerde: this.#state.keySerde === that.keySerde ? this.#state.keySerde : null,
+      valueSerde: null,
+      sources: [...new Set([...this.#state.sources, ...that.sources])],
+      repartitionRequired: this.#state.repartitionRequired || that.repartitionRequired,
+      node,
+    });
+  }
+
+  repartition(options: RepartitionedOptions<K, V> = {}): KStream<K, V> {
+    const { graph } = this.#context;
+    const keySerde = options.keySerde ?? this.#state.keySerde;
+    const valueSerde = options.valueSerde ?? this.#state.valueSerde;
+    const namedAfter = checkedName(options) ?? graph.newName(prefix.repartition);
+    const { partitions, partitioner } = options;
+    const node = newRepartition(graph, { namedAfter, keySerde, valueSerde, partitions, partitioner });
+    graph.add(node, [this.#state.node]);
+    return this.#context.stream({ name: node.name, keySerde, valueSerde, sources: [node.name], repartitionRequired: false, node });
+  }
+
+  toTable(options: TableOptions<K, V> = {}): KTable<K, V> {
+    return addToTable(this.#context, this.#state, options);
+  }
+
+  to(topic: string | TopicOf<K, V>, options: ProducedOptions<K, V> = {}): void {
+    const { graph } = this.#context;
+    const keySerde = options.keySerde ?? this.#state.keySerde;
+    const valueSerde = options.valueSerde ?? this.#state.valueSerde;
+    const partitioner = options.partitioner ?? (writesWindowedKeys(keySerde) ? windowedKeyPartitioner : null);
+    const topicOf = typeof topic === 'string' ? topic : (topic as TopicOf<unknown, unknown>);
+    const name = graph.nameOr(checkedName(options), prefix.sink);
+    graph.add(sinkGraphNode(name, topicOf, { keySerde, valueSerde, partitioner }), [this.#state.node]);
+  }
+
+  groupBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V> = {}): KGroupedStream<KR, V> {
+    const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
+    return this.#context.groupedStream(
+      new GroupedState<KR, V>({
+        keySerde: options.keySerde ?? null,
+        valueSerde: options.valueSerde ?? this.#state.valueSerde,
+        sources: this.#state.sources,
+        repartitionRequired: true,
+        node,
+        givenName: options.name,
+      }),
+    );
+  }
+
+  groupByKey(options: GroupedOptions<K, V> = {}): KGroupedStream<K, V> {
+    const { sources, repartitionRequired, node } = this.#state;
+    return this.#context.groupedStream(
+      new GroupedState<K, V>({
+        keySerde: options.keySerde ?? this.#state.keySerde,
+        valueSerde: options.valueSerde ?? this.#state.valueSerde,
+        sources,
+        repartitionRequired,
+        node,
+        givenName: checkedName(options),
+      }),
+    );
+  }
+
+  join<KT, VT, VR>(
+    table: KTable<K, VT> | GlobalKTable<KT, VT>,
+    joiner: TableJoiner<K, V, VT, VR>,
+    options: JoinedOptions<K, V, VR> | GlobalJoinOptions<K, V, KT, VR> = {},
+  ): KStream<K, VR> {
+    return this.#joined(table, joiner as TableJoiner<K, V, VT | null, VR>, options, false);
+  }
+
+  leftJoin<KT, VT, VR>(
+    table: KTable<K, VT> | GlobalKTable<KT, VT>,
+    joiner: TableJoiner<K, V, VT | null, VR>,
+    options: JoinedOptions<K, V, VR> | GlobalJoinOptions<K, V, KT, VR> = {},
+  ): KStream<K, VR> {
+    return this.#joined(table, joiner, options, true);
+  }
+
+  process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options: ProcessOptions<KR, VR> = {}): KStream<KR, VR> {
+    return this.#rekeyed(addProcess(this.#context.graph, this.#state.node, supplier, options), options);
+  }
+
+  #joined<KT, VT, VR>(
+    table: KTable<K, VT> | GlobalKTable<KT, VT>,
+    joiner: TableJoiner<K, V, VT | null, VR>,
+    options: JoinedOptions<K, V, VR> | GlobalJoinOptions<K, V, KT, VR>,
+    left: boolean,
+  ): KStream<K, VR> {
+    if (table.kind === 'globalTable') {
+      return joinGlobalTable(this.#context, this.#state, table, joiner, options as GlobalJoinOptions<K, V, KT, VR>, left);
+    }
+    return joinTable(this.#context, this.#state, this.#repartition, table, joiner, options, left);
+  }
+
+  #operator(namePrefix: string, options: NamedOptions, supplier: OperatorSupplier): OperatorNode {
+    const node = operatorNode(this.#context.graph.nameOr(checkedName(options), namePrefix), supplier);
+    this.#context.graph.add(node, [this.#state.node]);
+    return node;
+  }
+
+  /** Keys and values as they were. */
+  #same(node: OperatorNode): KStream<K, V> {
+    return this.#context.stream({ ...this.#state, name: node.name, node });
+  }
+
+  /** New values under the same keys. */
+  #revalued<VR>(node: OperatorNode, options: ValueOptions<VR>): KStream<K, VR> {
+    return this.#context.stream<K, VR>({ ...this.#state, name: node.name, valueSerde: options.valueSerde ?? null, node });
+  }
+
+  /** New keys: equal ones may now lie in different partitions. */
+  #rekeyed<KR, VR>(node: OperatorNode, options: RecordOptions<KR, VR>): KStream<KR, VR> {
+    const { sources } = this.#state;
+    const { keySerde = null, valueSerde = null } = options;
+    return this.#context.stream<KR, VR>({ name: node.name, keySerde, valueSerde, sources, repartitionRequired: true, node });
+  }
+}

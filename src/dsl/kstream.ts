@@ -1,0 +1,229 @@
+import type { Processor } from '../processors/processor.js';
+import type { RecordMeta } from '../processors/record-meta.js';
+import type {
+  FlatRecordMapper,
+  FlatValueMapper,
+  Predicate,
+  RecordAction,
+  RecordMapper,
+  TableJoiner,
+  ValueMapper,
+} from '../processors/user-functions.js';
+import type { TopicNameExtractor } from '../topology/nodes.js';
+import type { BranchedKStream } from './branched-kstream.js';
+import type { GlobalKTable } from './global-ktable.js';
+import type { KGroupedStream } from './kgrouped-stream.js';
+import type { KTable } from './ktable.js';
+import type {
+  GroupedOptions,
+  JoinedOptions,
+  KeyOptions,
+  NamedOptions,
+  ProcessOptions,
+  ProducedOptions,
+  RecordOptions,
+  RepartitionedOptions,
+  TableOptions,
+  ValueOptions,
+} from './options.js';
+
+/** How a stream record finds its row in a global table. */
+export interface GlobalJoinOptions<K, V, KG, VR> extends ValueOptions<VR> {
+  /** The table key of a record; null joins nothing. */
+  readonly keyOf: ValueMapper<K, V, KG | null>;
+}
+
+/** The topic for a record. */
+export type TopicOf<K, V> = (key: K, value: V, record: Parameters<TopicNameExtractor>[2]) => string;
+
+/**
+ * A stream of records. Each operator leaves the stream as it is and returns a new one, so a stream can be used several times.
+ *
+ * User functions get `(value, key, meta)`; `meta` is one object that is used again for each record, so copy what you keep of it. They may
+ * return a promise: the task then waits for it, and order is kept. Keys and values are null at run time where the topic has null keys or tombstones.
+ */
+export interface KStream<K, V> {
+  readonly kind: 'stream';
+
+  /**
+   * Keeps the records for which `predicate` holds. A type guard narrows the values.
+   *
+   * @example
+   * orders.filter((order) => order.total > 100);
+   */
+  filter<VR extends V>(predicate: (value: V, key: K, meta: RecordMeta) => value is VR, options?: NamedOptions): KStream<K, VR>;
+  filter(predicate: Predicate<K, V>, options?: NamedOptions): KStream<K, V>;
+
+  /**
+   * Drops the records for which `predicate` holds.
+   *
+   * @example
+   * orders.filterNot((order) => order.cancelled);
+   */
+  filterNot(predicate: Predicate<K, V>, options?: NamedOptions): KStream<K, V>;
+
+  /**
+   * Makes a new key and a new value. Grouping or joining the result repartitions it; use `mapValues` when the key stays.
+   *
+   * @example
+   * orders.map((order) => [order.customer, order.total]);
+   */
+  map<KR, VR>(mapper: RecordMapper<K, V, KR, VR>, options?: RecordOptions<NoInfer<KR>, NoInfer<VR>>): KStream<KR, VR>;
+
+  /**
+   * Makes a new value; the key stays, and with it the partition.
+   *
+   * @example
+   * orders.mapValues((order) => order.total, { valueSerde: serdes.double });
+   */
+  mapValues<VR>(mapper: ValueMapper<K, V, VR>, options?: ValueOptions<NoInfer<VR>>): KStream<K, VR>;
+
+  /**
+   * Makes any number of records out of one, with new keys. Grouping or joining the result repartitions it.
+   *
+   * @example
+   * orders.flatMap((order) => order.lines.map((line) => [line.sku, line.quantity] as const));
+   */
+  flatMap<KR, VR>(mapper: FlatRecordMapper<K, V, KR, VR>, options?: RecordOptions<NoInfer<KR>, NoInfer<VR>>): KStream<KR, VR>;
+
+  /**
+   * Makes any number of values out of one; the key stays.
+   *
+   * @example
+   * lines.flatMapValues((line) => line.toLowerCase().split(/\W+/));
+   */
+  flatMapValues<VR>(mapper: FlatValueMapper<K, V, VR>, options?: ValueOptions<NoInfer<VR>>): KStream<K, VR>;
+
+  /**
+   * Makes a new key. Grouping or joining the result repartitions it.
+   *
+   * @example
+   * orders.selectKey((order) => order.customer, { keySerde: serdes.string });
+   */
+  selectKey<KR>(mapper: ValueMapper<K, V, KR>, options?: KeyOptions<NoInfer<KR>>): KStream<KR, V>;
+
+  /**
+   * Calls `action` for each record and passes the record on.
+   *
+   * @example
+   * orders.peek((order, key, meta) => logger.debug({ key, offset: meta.offset }, 'order'));
+   */
+  peek(action: RecordAction<K, V>, options?: NamedOptions): KStream<K, V>;
+
+  /**
+   * Calls `action` for each record: the end of the stream. Calls are repeated when an epoch is processed again, so the action should be idempotent.
+   *
+   * @example
+   * alerts.foreach((alert) => pager.send(alert.id, alert));
+   */
+  foreach(action: RecordAction<K, V>, options?: NamedOptions): void;
+
+  /**
+   * Splits the stream: each record goes to the first branch whose predicate holds.
+   *
+   * @param options `name` is the beginning of the branches' node names
+   * @example
+   * const { big, small } = orders.split({ name: 'size-' }).branch((order) => order.total > 100, { name: 'big' }).defaultBranch({ name: 'small' });
+   */
+  split(options?: NamedOptions): BranchedKStream<K, V>;
+
+  /**
+   * The records of both streams. Between the two there is no order.
+   *
+   * @example
+   * webOrders.merge(shopOrders).to('orders');
+   */
+  merge<V2>(other: KStream<K, V2>, options?: NamedOptions): KStream<K, V | V2>;
+
+  /**
+   * Sends the records through an internal topic, so that equal keys meet in one task. Records with a null key are dropped and counted, unless a left join follows.
+   *
+   * @example
+   * orders.selectKey((order) => order.customer).repartition({ name: 'by-customer', partitions: 12 });
+   */
+  repartition(options?: RepartitionedOptions<K, V>): KStream<K, V>;
+
+  /**
+   * Reads the stream as changes of a table: the last value of each key, null deletes.
+   *
+   * @example
+   * const latest = readings.toTable({ materialized: { storeName: 'latest-readings' } });
+   */
+  toTable(options?: TableOptions<K, V>): KTable<K, V>;
+
+  /**
+   * Writes the records to a topic, which must exist, or to the topic that a function names for each.
+   *
+   * @example
+   * orders.to('orders-out', { keySerde: serdes.string, valueSerde: serdes.json<Order>() });
+   * orders.to((key, order) => `orders-${order.region}`);
+   */
+  to(topic: string | TopicOf<K, V>, options?: ProducedOptions<K, V>): void;
+
+  /**
+   * Groups by a new key, to aggregate. The records go through a repartition topic.
+   *
+   * @param options `name` names the operator and the topic
+   * @example
+   * orders.groupBy((order) => order.customer, { name: 'by-customer', keySerde: serdes.string }).count();
+   */
+  groupBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<NoInfer<KR>, V>): KGroupedStream<KR, V>;
+
+  /**
+   * Groups by the key, to aggregate. The records go through a repartition topic only when an operator before may have changed the key.
+   *
+   * @example
+   * orders.groupByKey().count();
+   */
+  groupByKey(options?: GroupedOptions<K, V>): KGroupedStream<K, V>;
+
+  /**
+   * Joins each record with the row of its key, as the table is at that moment; records without a row are left out. Records of the table never cause output.
+   * Both topics need equal partition counts, or the app fails at start with MILL_TOPOLOGY_NOT_COPARTITIONED. Records with a null key or value are dropped and counted.
+   *
+   * @param joiner gets the record's value, the row's value and the key
+   * @example
+   * orders.join(customers, (order, customer) => ({ ...order, name: customer.name }));
+   */
+  join<VT, VR>(table: KTable<K, VT>, joiner: TableJoiner<K, V, VT, VR>, options?: JoinedOptions<K, V, NoInfer<VR>>): KStream<K, VR>;
+  /**
+   * Joins each record with the row that `keyOf` names, whatever its own key; records without a row are left out.
+   *
+   * @example
+   * flights.join(airports, (flight, airport) => ({ ...flight, city: airport.city }), { keyOf: (flight) => flight.origin });
+   */
+  join<KG, VT, VR>(
+    table: GlobalKTable<KG, VT>,
+    joiner: TableJoiner<K, V, VT, VR>,
+    options: GlobalJoinOptions<K, V, KG, NoInfer<VR>>,
+  ): KStream<K, VR>;
+
+  /**
+   * As `join`, but records without a row are joined with null. Records with a null key are kept (KIP-962).
+   *
+   * @example
+   * orders.leftJoin(customers, (order, customer) => ({ ...order, name: customer?.name ?? 'unknown' }));
+   */
+  leftJoin<VT, VR>(
+    table: KTable<K, VT>,
+    joiner: TableJoiner<K, V, VT | null, VR>,
+    options?: JoinedOptions<K, V, NoInfer<VR>>,
+  ): KStream<K, VR>;
+  /** As `join` with a global table, but records without a row are joined with null. */
+  leftJoin<KG, VT, VR>(
+    table: GlobalKTable<KG, VT>,
+    joiner: TableJoiner<K, V, VT | null, VR>,
+    options: GlobalJoinOptions<K, V, KG, NoInfer<VR>>,
+  ): KStream<K, VR>;
+
+  /**
+   * Hands each record to a processor of your own, with stores, timers and several outputs a record. Grouping or joining the result repartitions it.
+   *
+   * @param supplier makes a new processor at each call: every task has its own
+   * @throws MILL_TOPOLOGY_INVALID when the supplier gives the same object twice
+   * @example
+   * builder.addStateStore(stores.keyValue({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
+   * orders.process(() => new Deduplicate(), { name: 'deduplicate', stores: ['seen'] });
+   */
+  process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options?: ProcessOptions<KR, VR>): KStream<KR, VR>;
+}

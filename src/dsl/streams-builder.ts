@@ -1,0 +1,156 @@
+import type { Logger } from '../observability/logger.js';
+import { silentLogger } from '../observability/logger.js';
+import type { StoreSpec } from '../stores/store.js';
+import type { Topology } from '../topology/nodes.js';
+import type { SourceOptions } from '../topology/source-node.js';
+import { checkedName } from './checked-name.js';
+import type { GlobalKTable } from './global-ktable.js';
+import type { ExplicitNames } from './graph/explicit-names.js';
+import { checkExplicitNames } from './graph/explicit-names.js';
+import { globalTableNode } from './graph/global-table-node.js';
+import { stateStoreNode } from './graph/state-store-node.js';
+import type { StreamGraph } from './graph/stream-graph.js';
+import { streamSourceNode } from './graph/stream-source-node.js';
+import { tableSourceNode } from './graph/table-source-node.js';
+import { writeGraph } from './graph/write-graph.js';
+import { Handles } from './handles.js';
+import type { KStream } from './kstream.js';
+import type { KTable } from './ktable.js';
+import { tableStore } from './materialize.js';
+import type { ConsumedOptions, GlobalTableOptions, NamedOptions, SourceTableOptions } from './options.js';
+import { prefix } from './prefixes.js';
+
+export interface BuildOptions {
+  /** What to do when a store or an internal topic has a generated name, which changes when the topology does. Default `off`. */
+  readonly explicitNames?: ExplicitNames;
+  /** Gets the warning of `explicitNames: 'warn'`. Default: nobody. */
+  readonly logger?: Logger;
+}
+
+/**
+ * Declares a topology: streams and tables out of topics, operators on them, topics for the results.
+ *
+ * @example
+ * const builder = new StreamsBuilder();
+ * builder
+ *   .stream('lines', { keySerde: serdes.string, valueSerde: serdes.string })
+ *   .flatMapValues((line) => line.toLowerCase().split(/\W+/), { valueSerde: serdes.string })
+ *   .groupBy((word) => word, { name: 'by-word', keySerde: serdes.string })
+ *   .count({ materialized: { storeName: 'word-counts' } })
+ *   .toStream()
+ *   .to('word-counts');
+ * const topology = builder.build();
+ */
+export class StreamsBuilder {
+  readonly #handles = new Handles();
+
+  /**
+   * The records of a topic, of several, or of all topics whose whole name a pattern matches.
+   *
+   * @throws MILL_TOPOLOGY_INVALID when the name is not allowed or there is no topic
+   * @example
+   * builder.stream('orders', { keySerde: serdes.string, valueSerde: serdes.json<Order>() });
+   * builder.stream(['orders-eu', 'orders-us']);
+   * builder.stream(/orders-.+/);
+   */
+  stream<K = unknown, V = unknown>(topics: string | readonly string[] | RegExp, options: ConsumedOptions<K, V> = {}): KStream<K, V> {
+    const { graph } = this.#handles;
+    const name = graph.nameOr(checkedName(options), prefix.streamSource);
+    const node = streamSourceNode(name, typeof topics === 'string' ? [topics] : topics, sourceOptions(options));
+    graph.add(node);
+    const { keySerde = null, valueSerde = null } = options;
+    return this.#handles.stream({ name, keySerde, valueSerde, sources: [name], repartitionRequired: false, node });
+  }
+
+  /**
+   * A topic as a changing table: the latest value of each key, null deletes. It gets a store when `materialized.storeName` is given or an operator needs it.
+   *
+   * @example
+   * builder.table('customers', { keySerde: serdes.string, valueSerde: serdes.json<Customer>(), materialized: { storeName: 'customers' } });
+   */
+  table<K = unknown, V = unknown>(topic: string, options: SourceTableOptions<K, V> = {}): KTable<K, V> {
+    const { graph } = this.#handles;
+    const { materialized, emit } = options;
+    const keySerde = options.keySerde ?? materialized?.keySerde ?? null;
+    const valueSerde = options.valueSerde ?? materialized?.valueSerde ?? null;
+    const store = tableStore(graph, `${topic}-`, materialized, { keySerde, valueSerde }, emit);
+    const { sourceName, name } = tableNames(graph, options);
+    const node = tableSourceNode({
+      name,
+      sourceName,
+      topic,
+      source: sourceOptions({ ...options, keySerde, valueSerde }),
+      store,
+      emit: emit ?? null,
+    });
+    graph.add(node);
+    return this.#handles.table({
+      name,
+      keySerde,
+      valueSerde,
+      sources: [sourceName],
+      queryableStoreName: materialized?.storeName ?? null,
+      node,
+    });
+  }
+
+  /**
+   * All of a topic as a table in every instance, to be joined by any key.
+   *
+   * @example
+   * builder.globalTable('airports', { keySerde: serdes.string, valueSerde: serdes.json<Airport>(), materialized: { storeName: 'airports' } });
+   */
+  globalTable<K = unknown, V = unknown>(topic: string, options: GlobalTableOptions<K, V> = {}): GlobalKTable<K, V> {
+    const { graph } = this.#handles;
+    const { materialized } = options;
+    const keySerde = options.keySerde ?? materialized?.keySerde ?? null;
+    const valueSerde = options.valueSerde ?? materialized?.valueSerde ?? null;
+    const store = tableStore(graph, `${topic}-`, { ...materialized, logged: false }, { keySerde, valueSerde }, 'onUpdate');
+    const { sourceName, name } = tableNames(graph, options);
+    const node = globalTableNode({ name, sourceName, topic, source: sourceOptions({ ...options, keySerde, valueSerde }), store });
+    graph.add(node);
+    return this.#handles.globalTable(node);
+  }
+
+  /**
+   * A store for processors, which name it in the `stores` option of `process`.
+   *
+   * @example
+   * builder.addStateStore(stores.keyValue({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
+   */
+  addStateStore(spec: StoreSpec): this {
+    this.#handles.graph.add(stateStoreNode(Object.freeze({ ...spec })));
+    return this;
+  }
+
+  /**
+   * The topology that was declared so far, frozen.
+   *
+   * @throws MILL_TOPOLOGY_DUPLICATE_NAME, MILL_TOPOLOGY_UNKNOWN_STORE, MILL_TOPOLOGY_STORE_NOT_CONNECTED, MILL_TOPOLOGY_NOT_COPARTITIONED,
+   * MILL_TOPOLOGY_NAME_REQUIRED (with `explicitNames: 'require'`, naming all operators that lack a name), MILL_TOPOLOGY_INVALID.
+   * @example
+   * console.log(builder.build({ explicitNames: 'require' }).describe());
+   */
+  build(options: BuildOptions = {}): Topology {
+    const { explicitNames = 'off', logger = silentLogger } = options;
+    checkExplicitNames(this.#handles.graph, explicitNames, logger);
+    return writeGraph(this.#handles.graph);
+  }
+}
+
+function tableNames(graph: StreamGraph, options: NamedOptions): { readonly sourceName: string; readonly name: string } {
+  const given = checkedName(options);
+  const sourceName = graph.nameOr(given === undefined ? undefined : `${given}-source`, prefix.streamSource);
+  return { sourceName, name: graph.nameOr(given, prefix.tableSource) };
+}
+
+interface SourceFields {
+  readonly keySerde?: SourceOptions['keySerde'];
+  readonly valueSerde?: SourceOptions['valueSerde'];
+  readonly timestampExtractor?: SourceOptions['timestampExtractor'];
+  readonly offsetReset?: SourceOptions['offsetReset'];
+}
+
+function sourceOptions({ keySerde = null, valueSerde = null, timestampExtractor = null, offsetReset = null }: SourceFields): SourceOptions {
+  return Object.freeze({ keySerde, valueSerde, timestampExtractor, offsetReset });
+}

@@ -1,0 +1,60 @@
+/**
+ * Millrace: exactly-once, stateful stream processing inside any Node.js service, on plain Kafka.
+ *
+ * `StreamsBuilder` (or `TopologyBuilder`) declares a topology, `StreamsApp` runs it.
+ */
+export { StreamsApp } from './app/streams-app.js';
+export type { CloseOptions, StreamsState, UncaughtErrorAnswer, UncaughtErrorHandler } from './app/streams-app.js';
+export type { AppMetrics, TaskMetricsSnapshot } from './app/app-metrics.js';
+export type { StreamsConfig } from './app/config.js';
+export { errorTable, KafkaTransportError, MillraceError } from './errors.js';
+export type { ErrorCode } from './errors.js';
+export type { Header, Headers } from './bytes/headers.js';
+export type { ByteWriter } from './bytes/byte-writer.js';
+export type { EpochMetricsSnapshot, LatencySummary } from './observability/epoch-metrics.js';
+export { silentLogger } from './observability/logger.js';
+export type { Logger } from './observability/logger.js';
+export type { RestoreListener, RestoreProgress } from './runtime/state-restorer.js';
+export type { DeserializationHandler, FailedRecord, HandlerAnswer, ProcessingHandler, ProductionHandler } from './runtime/error-policy.js';
+export { serdes } from './serdes/serdes.js';
+export type { Serde, SerdeUse } from './serdes/serde.js';
+
+export { StreamsBuilder } from './dsl/streams-builder.js';
+export type { BuildOptions } from './dsl/streams-builder.js';
+export type { BranchedKStream } from './dsl/branched-kstream.js';
+export type { GlobalKTable } from './dsl/global-ktable.js';
+export type { KGroupedStream } from './dsl/kgrouped-stream.js';
+export type { KStream } from './dsl/kstream.js';
+export type { KTable } from './dsl/ktable.js';
+export type { TimeWindowedKStream } from './dsl/time-windowed-kstream.js';
+export type * from './dsl/options.js';
+
+export type { Processor, ProcessorContext, Record, RecordMetadata } from './processors/processor.js';
+export type { RecordMeta } from './processors/record-meta.js';
+export type { Cancellable, ScheduleOptions } from './processors/operator.js';
+
+export type {
+  KeyRange,
+  KeyValueStore,
+  ReadonlyKeyValueStore,
+  StateStore,
+  StoreSpec,
+  TimestampedKeyValueStore,
+  TimestampedWindowStore,
+  ValueAndTimestamp,
+  WindowStore,
+} from './stores/store.js';
+
+export { hopping, tumbling } from './time/time-windows.js';
+export type { TimeWindows } from './time/time-windows.js';
+export { Windowed } from './time/windowed.js';
+export type { TimestampExtractor, ExtractableRecord } from './time/timestamp-extractor.js';
+export {
+  failOnInvalidTimestamp,
+  logAndSkipOnInvalidTimestamp,
+  usePartitionTimeOnInvalidTimestamp,
+  wallclockTimestamp,
+} from './time/timestamp-extractors.js';
+
+export { TopologyBuilder } from './topology/topology-builder.js';
+export type { Partitioner, Topology, TopicNameExtractor } from './topology/nodes.js';

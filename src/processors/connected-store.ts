@@ -1,0 +1,26 @@
+/** The stores of an operator, checked by kind: a wrong kind is an error at the start and not a failure at the first record. */
+import { MillraceError } from '../errors.js';
+import type { StateStore, StoreKind, TimestampedKeyValueStore, TimestampedWindowStore } from '../stores/store.js';
+import type { OperatorContext } from './operator.js';
+
+export function keyValueStore<K, V>(context: OperatorContext, name: string): TimestampedKeyValueStore<K, V> {
+  return connectedStore(context, name, 'timestampedKeyValue') as TimestampedKeyValueStore<K, V>;
+}
+
+export function windowStore<K, V>(context: OperatorContext, name: string): TimestampedWindowStore<K, V> {
+  return connectedStore(context, name, 'timestampedWindow') as TimestampedWindowStore<K, V>;
+}
+
+function connectedStore(context: OperatorContext, name: string, kind: StoreKind): StateStore {
+  const store = context.store(name);
+  if (store.kind !== kind) {
+    throw new MillraceError(
+      'MILL_STORE_WRONG_TYPE',
+      `Store ${name} is of kind ${store.kind}; operator ${context.nodeName} needs ${kind}.`,
+      {
+        details: { store: name, node: context.nodeName, kind: store.kind, needed: kind },
+      },
+    );
+  }
+  return store;
+}

@@ -1,0 +1,16 @@
+/**
+ * When an operator that writes a table tells its children.
+ *
+ * `onUpdate`: at once, for each record. `onCommit`: once a key and epoch, at the barrier. `onWindowClose`: once a window, when stream time
+ * has passed its end and grace. Declared per operator; what reaches the children never depends on the size of a cache.
+ */
+import type { OperatorContext } from './operator.js';
+
+/** null: the app's default. */
+export type TableEmit = 'onUpdate' | 'onCommit' | null;
+/** null: the app's default. */
+export type WindowEmit = 'onUpdate' | 'onCommit' | 'onWindowClose' | null;
+
+export function resolveEmit<E extends TableEmit | WindowEmit>(emit: E, context: OperatorContext): NonNullable<E> | 'onUpdate' | 'onCommit' {
+  return emit ?? context.defaultEmit;
+}

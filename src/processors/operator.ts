@@ -1,0 +1,102 @@
+/**
+ * The engine's side of a processor: what a task wires together and calls for each record.
+ *
+ * A record travels as three arguments (key, value, timestamp); what else belongs to it (topic, partition, offset, headers) stands in
+ * `OperatorContext.record` while the record is in the sub-topology. Everything is synchronous unless a user function returns a promise:
+ * then `process` returns the promise, and nothing else of this task runs until it is settled.
+ *
+ * Implementations live one a file in this folder, do no I/O and know nothing of Kafka.
+ */
+import type { MaybeAsync } from '../bytes/maybe-async.js';
+import type { Headers } from '../bytes/headers.js';
+import type { StateStore } from '../stores/store.js';
+
+/** Receives records. `K`/`V` may be null at run time: each operator states its null rule. */
+export interface Downstream<K = unknown, V = unknown> {
+  process(key: K, value: V, timestamp: number): MaybeAsync;
+}
+
+export interface Operator<K = unknown, V = unknown> extends Downstream<K, V> {
+  /** Called once, before any record, with the stores restored. */
+  init(context: OperatorContext): void;
+  /**
+   * Step 2 of a barrier: emits what the operator holds back until the commit (`emit: 'onCommit'`), in topological order of the nodes.
+   * Absent for operators that hold nothing back.
+   */
+  flush?(): MaybeAsync;
+  /** Called once when the task is closed, also after a failure. Must not forward. */
+  close?(): MaybeAsync;
+}
+
+/** Made anew for each task. */
+export type OperatorSupplier = () => Operator<never, never>;
+
+/** What changes in a table: the engine's value type between table operators. `null` = absent. */
+export class Change<V> {
+  constructor(
+    readonly newValue: V | null,
+    readonly oldValue: V | null,
+    /** False when an out-of-order row of a versioned table did not become the latest one. */
+    readonly isLatest: boolean = true,
+  ) {}
+}
+
+/** Where the current record came from. One mutable object a task; copy what is kept. */
+export interface RecordContext {
+  topic: string | null;
+  partition: number;
+  offset: number;
+  timestamp: number;
+  /** Read on demand: headers are decoded only when somebody asks. */
+  headers(): Headers;
+}
+
+export interface OperatorContext {
+  readonly applicationId: string;
+  readonly taskId: string;
+  readonly partition: number;
+  readonly nodeName: string;
+  /** Where the operator sends its results: one child, or a fan-out over several, or a no-op when it has none. */
+  readonly downstream: Downstream;
+  /** The child of that name, for operators that route (branch, Processor.forward to a child). Throws MILL_TOPOLOGY_INVALID for a stranger. */
+  child(name: string): Downstream;
+  readonly record: RecordContext;
+  /** Runs `body` with other headers (and, for records born of a timer, no source) in `record`; restored after, also after a promise. */
+  withHeaders(headers: Headers, body: () => MaybeAsync): MaybeAsync;
+  /** The store of that name, connected to this node, else MILL_TOPOLOGY_STORE_NOT_CONNECTED / MILL_TOPOLOGY_UNKNOWN_STORE. */
+  store(name: string): StateStore;
+  /** Highest record timestamp the task has processed, -1 before the first. */
+  streamTime(): number;
+  wallClock(): number;
+  schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
+  /** Asks for a commit soon. */
+  requestCommit(): void;
+  /** Counts a record that the rules drop, and logs the first of a kind. */
+  dropped(reason: DropReason): void;
+  /** When results of aggregations go downstream, unless the operator has its own setting. */
+  readonly defaultEmit: 'onUpdate' | 'onCommit';
+}
+
+export type DropReason =
+  | 'null-key'
+  | 'null-value'
+  | 'late'
+  | 'expired'
+  | 'null-repartition-key'
+  | 'null-join-key'
+  | 'null-foreign-key'
+  | 'null-group-key'
+  | 'negative-timestamp'
+  | 'invalid-timestamp';
+
+export interface ScheduleOptions {
+  /** Milliseconds. */
+  readonly interval: number;
+  readonly time: 'stream' | 'wallClock';
+  /** First firing, ms since the epoch (stream time or wall clock). Default: stream time fires on the first record, wall clock after one interval. */
+  readonly startAt?: number;
+}
+
+export interface Cancellable {
+  cancel(): void;
+}

@@ -1,0 +1,28 @@
+/** `reduce` of a grouped stream: the first value of a key is its row, later ones go through the reducer. */
+import type { TableEmit } from './emit.js';
+import type { OperatorSupplier } from './operator.js';
+import { StreamAggregation } from './stream-aggregation.js';
+import type { Awaitable, Reducer } from './user-functions.js';
+
+export interface StreamReduceOptions<K, V> {
+  readonly storeName: string;
+  readonly reducer: Reducer<K, V>;
+  readonly emit: TableEmit;
+}
+
+export function streamReduceOperator<K, V>(options: StreamReduceOptions<K, V>): OperatorSupplier {
+  return () => new StreamReduceOperator(options);
+}
+
+class StreamReduceOperator<K, V> extends StreamAggregation<K, V, V> {
+  private readonly reducer: Reducer<K, V>;
+
+  constructor(options: StreamReduceOptions<K, V>) {
+    super(options.storeName, options.emit);
+    this.reducer = options.reducer;
+  }
+
+  protected next(before: V | null, value: V, key: K): Awaitable<V | null> {
+    return before === null ? value : this.reducer(before, value, key);
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * The shapes of user functions as operators call them: value first, and each may answer with a promise.
+ * The task then waits; nothing else of it runs until the promise is settled, so order is kept.
+ */
+import type { RecordMeta } from './record-meta.js';
+
+export type Awaitable<T> = T | PromiseLike<T>;
+
+export type Predicate<K, V> = (value: V, key: K, meta: RecordMeta) => Awaitable<boolean>;
+export type ValueMapper<K, V, R> = (value: V, key: K, meta: RecordMeta) => Awaitable<R>;
+export type RecordMapper<K, V, KR, VR> = (value: V, key: K, meta: RecordMeta) => Awaitable<readonly [KR, VR]>;
+export type FlatRecordMapper<K, V, KR, VR> = (value: V, key: K, meta: RecordMeta) => Awaitable<Iterable<readonly [KR, VR]>>;
+export type FlatValueMapper<K, V, R> = (value: V, key: K, meta: RecordMeta) => Awaitable<Iterable<R>>;
+export type RecordAction<K, V> = (value: V, key: K, meta: RecordMeta) => unknown;
+
+export type Initializer<A> = () => Awaitable<A>;
+/** null deletes the row. */
+export type Aggregator<K, V, A> = (aggregate: A, value: V, key: K) => Awaitable<A | null>;
+export type Reducer<K, V> = (aggregate: V, value: V, key: K) => Awaitable<V | null>;
+export type TableJoiner<K, V, T, R> = (value: V, tableValue: T, key: K) => Awaitable<R>;

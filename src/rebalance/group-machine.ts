@@ -1,0 +1,490 @@
+/**
+ * One member of a classic consumer group as a pure state machine: incremental cooperative rebalancing (KIP-429) of tasks.
+ *
+ * Events and the time go in, commands come out; `group-member.ts` carries them out. Invariants:
+ * - what the member claims in a join is exactly what its application runs: a task enters the ownership with `assigned` and leaves it only after
+ *   the application has given it up (`revocationDone`) or been told that it is gone (`lost`);
+ * - `lost` comes before any request that no longer claims the tasks;
+ * - at most one of findCoordinator, join, assign, sync and leave is under way, and no heartbeat is begun while a join or sync is:
+ *   the broker parks those on the connection and keeps such a member alive itself;
+ * - the generation shown outside is the last one joined, also after a loss, so that the broker fences whatever still bears it.
+ */
+import { backoffMs } from '../kafka/backoff.js';
+import type { EncodedAssignment, GroupCommand, GroupEvent, GroupPhase, GroupRequest, JoinAnswer } from './group-protocol.js';
+import { groupReaction } from './group-reactions.js';
+import type { MemberAssignment } from './member-assignment.js';
+import { MemberSession } from './member-session.js';
+import type { TaskId } from './task-id.js';
+import { TaskOwnership } from './task-ownership.js';
+
+export interface GroupMachineConfig {
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  /** A static member's id (KIP-345): it does not leave the group when it stops. */
+  readonly groupInstanceId: string | null;
+  /** Id of this process's member before a restart, or empty: presented at the first join, so that the broker puts this one in its place. */
+  readonly previousMemberId: string;
+  /** In [0, 1): jitter of the pauses between attempts. */
+  readonly random: () => number;
+}
+
+const retryBackoff = { initialMs: 100, maxMs: 1000 };
+const waitingLogIntervalMs = 5000;
+const noGeneration = -1;
+
+export class GroupMachine {
+  private phaseNow: GroupPhase = 'idle';
+  private coordinator: number | null = null;
+  private lookups = 0;
+  private member: string;
+  private generationNow = noGeneration;
+  private protocolName = '';
+  private settledNow = false;
+
+  private attempts = 0;
+  private pending: { readonly request: GroupRequest | 'assign'; readonly attempt: number } | null = null;
+  private retryAt: number | null = null;
+  private failures = 0;
+
+  private readonly session: MemberSession;
+  private readonly ownership = new TaskOwnership();
+  private revocation = 0;
+  /** What to take over once the revocation is done. */
+  private awaiting: MemberAssignment | null = null;
+  private rejoinWanted = false;
+  private wish = 0;
+  private waitingSince = 0;
+  private nextWaitingLogAt = 0;
+
+  private now = 0;
+  private commands: GroupCommand[] = [];
+
+  constructor(private readonly config: GroupMachineConfig) {
+    this.member = config.groupInstanceId === null ? config.previousMemberId : '';
+    this.session = new MemberSession(config.sessionTimeoutMs, config.heartbeatIntervalMs);
+  }
+
+  get phase(): GroupPhase {
+    return this.phaseNow;
+  }
+
+  get memberId(): string {
+    return this.member;
+  }
+
+  /** Of the last join; -1 before the first. */
+  get generation(): number {
+    return this.generationNow;
+  }
+
+  get ownedTasks(): readonly TaskId[] {
+    return this.ownership.tasks;
+  }
+
+  /** The assignment is in force and no follow-up rebalance is known to come. */
+  get settled(): boolean {
+    return this.phaseNow === 'stable' && this.settledNow && !this.rejoinWanted;
+  }
+
+  /** The broker may have dropped this member: its last proven sign of life is older than the session timeout. */
+  sessionDoubtful(now: number): boolean {
+    return this.session.doubtful(now);
+  }
+
+  handle(event: GroupEvent, now: number): readonly GroupCommand[] {
+    this.now = now;
+    this.commands = [];
+    if (!this.isOver()) this.react(event);
+    this.emit({ kind: 'schedule', at: this.nextTickAt() });
+    return this.commands;
+  }
+
+  private react(event: GroupEvent): void {
+    switch (event.kind) {
+      case 'start':
+        if (this.phaseNow === 'idle') this.find();
+        return;
+      case 'coordinatorFound':
+        if (this.settle(event.attempt)) this.onCoordinator(event.broker);
+        return;
+      case 'joinAnswered':
+        if (this.settle(event.attempt)) this.onJoin(event.answer);
+        return;
+      case 'assignmentsReady':
+        if (this.settle(event.attempt)) this.sync(event.assignments);
+        return;
+      case 'syncAnswered':
+        if (this.settle(event.attempt)) this.onSync(event.errorCode, event.assignment);
+        return;
+      case 'heartbeatAnswered':
+        if (this.session.isUnderWay(event.attempt)) this.onHeartbeat(event.errorCode);
+        return;
+      case 'leaveAnswered':
+        if (this.settle(event.attempt)) this.finish();
+        return;
+      case 'transportFailed':
+        this.onTransportFailed(event.attempt);
+        return;
+      case 'tick':
+        this.onTick();
+        return;
+      case 'revocationDone':
+        if (event.revocation === this.revocation) this.onRevoked();
+        return;
+      case 'rejoinRequested':
+        this.onRejoinRequested();
+        return;
+      case 'sessionChecked':
+        if (this.session.doubtful(this.now)) this.onSessionExpired();
+        return;
+      case 'membershipDoubted':
+        if (this.heartbeatWanted() && this.session.isIdle) this.sendHeartbeat();
+        return;
+      case 'leaveRequested':
+        if (this.phaseNow !== 'leaving') this.onLeaveRequested();
+        return;
+      case 'gaveUp':
+        this.breakDown();
+        return;
+    }
+  }
+
+  // Coordinator
+
+  private find(): void {
+    if (!this.inGeneration()) this.enter('finding');
+    this.coordinator = null;
+    this.retryAt = null;
+    this.emit({ kind: 'findCoordinator', attempt: this.begin('FindCoordinator'), refresh: this.lookups++ > 0 });
+  }
+
+  private onCoordinator(broker: number): void {
+    this.coordinator = broker;
+    if (this.phaseNow === 'finding') this.join();
+    else if (this.phaseNow === 'leaving' && this.ownership.isEmpty) this.leave();
+    else this.sendHeartbeat();
+  }
+
+  // Join and sync
+
+  private join(): void {
+    if (this.coordinator === null) {
+      this.enter('finding');
+      this.find();
+      return;
+    }
+    this.enter('joining');
+    this.retryAt = null;
+    this.rejoinWanted = false;
+    if (this.ownership.isEmpty) this.session.restart(this.now);
+    else this.session.forgetHeartbeat();
+    const claim = { tasks: this.ownedTasks, generation: this.ownership.isEmpty ? noGeneration : this.generationNow, wish: this.wish };
+    this.emit({ kind: 'join', attempt: this.begin('JoinGroup'), broker: this.coordinator, memberId: this.member, claim });
+  }
+
+  private onJoin(answer: JoinAnswer): void {
+    const reaction = groupReaction(answer.errorCode);
+    if (reaction === 'none') {
+      this.onJoined(answer);
+    } else if (reaction === 'takeMemberId') {
+      this.rename(answer.memberId);
+      this.joinOrLeave();
+    } else {
+      this.onRefusal('JoinGroup', answer.errorCode);
+    }
+  }
+
+  private onJoined(answer: JoinAnswer): void {
+    this.failures = 0;
+    this.rename(answer.memberId);
+    this.generationNow = answer.generation;
+    this.protocolName = answer.protocolName ?? '';
+    this.session.refresh(this.now);
+    // A leaving member takes the generation over for its last commit and goes no further.
+    if (this.phaseNow === 'leaving') return;
+    if (answer.leader !== answer.memberId) {
+      this.sync([]);
+      return;
+    }
+    this.enter('assigning');
+    this.emit({ kind: 'assign', attempt: this.begin('assign'), generation: this.generationNow });
+  }
+
+  private sync(assignments: readonly EncodedAssignment[]): void {
+    if (this.coordinator === null) {
+      this.join();
+      return;
+    }
+    this.enter('syncing');
+    this.session.forgetHeartbeat();
+    const { coordinator: broker, protocolName } = this;
+    this.emit({ kind: 'sync', attempt: this.begin('SyncGroup'), broker, protocolName, assignments });
+  }
+
+  private onSync(errorCode: number, assignment: MemberAssignment | null): void {
+    if (groupReaction(errorCode) !== 'none') {
+      this.onRefusal('SyncGroup', errorCode);
+      return;
+    }
+    this.session.refresh(this.now);
+    if (assignment !== null) this.onAssignment(assignment);
+  }
+
+  private onAssignment(assignment: MemberAssignment): void {
+    this.settledNow = assignment.settled;
+    const revoked = this.ownership.beginShrink(assignment.activeTasks);
+    if (revoked.length > 0) {
+      this.enter('revoking');
+      this.awaiting = assignment;
+      this.emit({ kind: 'revoke', revocation: ++this.revocation, tasks: revoked });
+      return;
+    }
+    this.takeOver(assignment);
+    this.enter('stable');
+    if (this.rejoinWanted) this.join();
+  }
+
+  private takeOver(assignment: MemberAssignment): void {
+    const added = this.ownership.takeOver(assignment.activeTasks);
+    this.emit({ kind: 'assigned', assignment, added, generation: this.generationNow });
+  }
+
+  // Giving up
+
+  private onRevoked(): void {
+    const { awaiting } = this;
+    this.awaiting = null;
+    if (this.phaseNow === 'leaving') {
+      this.ownership.clear();
+      this.leave();
+    } else if (this.phaseNow === 'revoking' && awaiting !== null) {
+      this.takeOver(awaiting);
+      this.wish++;
+      this.join();
+    }
+  }
+
+  private onRejoinRequested(): void {
+    this.wish++;
+    if (this.phaseNow === 'stable') this.join();
+    else this.rejoinWanted = true;
+  }
+
+  /** Everything owned is gone; a revocation under way has become pointless, its end is not waited for. */
+  private lose(): void {
+    const tasks = this.ownership.clear();
+    this.awaiting = null;
+    this.revocation++;
+    this.settledNow = false;
+    this.wish++;
+    if (tasks.length > 0) this.emit({ kind: 'lost', tasks });
+  }
+
+  private joinOrLeave(): void {
+    if (this.phaseNow !== 'leaving') this.join();
+    else if (this.ownership.isEmpty) this.leave();
+  }
+
+  private onSessionExpired(): void {
+    if (this.ownership.isEmpty) return;
+    this.lose();
+    if (this.inGeneration()) this.joinOrLeave();
+  }
+
+  // Heartbeats
+
+  private sendHeartbeat(): void {
+    if (this.coordinator === null) return;
+    const attempt = ++this.attempts;
+    this.session.sent(attempt, this.now);
+    this.emit({ kind: 'heartbeat', attempt, broker: this.coordinator });
+  }
+
+  private onHeartbeat(errorCode: number): void {
+    const reaction = groupReaction(errorCode);
+    // With a rebalance under way the member is known all the same.
+    this.session.answered(reaction === 'none' || reaction === 'rejoin');
+    if (reaction === 'none') this.failures = 0;
+    else this.onRefusal('Heartbeat', errorCode);
+  }
+
+  // Leaving
+
+  private onLeaveRequested(): void {
+    const joined = this.phaseNow !== 'idle';
+    this.enter('leaving');
+    this.retryAt = null;
+    this.awaiting = null;
+    // A join on its way may move the generation, which the last commit must know; the rest of what is under way no longer matters.
+    if (this.pending !== null && this.pending.request !== 'JoinGroup') this.pending = null;
+    if (!joined) {
+      this.finish();
+    } else if (this.ownership.isEmpty) {
+      this.leave();
+    } else {
+      const tasks = this.ownership.beginGiveUpAll();
+      if (tasks.length > 0) this.emit({ kind: 'revoke', revocation: ++this.revocation, tasks });
+      if (this.coordinator === null) this.find();
+    }
+  }
+
+  private leave(): void {
+    if (this.member === '' || this.config.groupInstanceId !== null) {
+      this.finish();
+      return;
+    }
+    if (this.coordinator === null) {
+      this.find();
+      return;
+    }
+    this.session.forgetHeartbeat();
+    this.emit({ kind: 'leave', attempt: this.begin('LeaveGroup'), broker: this.coordinator, memberId: this.member });
+  }
+
+  private finish(): void {
+    this.enter('left');
+    this.emit({ kind: 'left' });
+  }
+
+  // Failures and time
+
+  private onRefusal(request: 'JoinGroup' | 'SyncGroup' | 'Heartbeat', errorCode: number): void {
+    switch (groupReaction(errorCode)) {
+      case 'none':
+        return;
+      case 'retry':
+        if (request !== 'Heartbeat') this.retryLater(request, errorCode);
+        return;
+      case 'findCoordinator':
+        this.loseCoordinator(request, errorCode);
+        return;
+      case 'rejoin':
+        if (request === 'JoinGroup') this.retryLater(request, errorCode);
+        else if (request === 'SyncGroup' || this.phaseNow === 'stable') this.join();
+        return;
+      case 'outdated':
+        this.lose();
+        if (request === 'JoinGroup') this.retryLater(request, errorCode);
+        else this.joinOrLeave();
+        return;
+      case 'forgotten':
+        this.rename('');
+        this.lose();
+        this.joinOrLeave();
+        return;
+      case 'takeMemberId':
+      case 'fatal':
+        this.breakDown();
+        this.emit({ kind: 'fatal', request, errorCode });
+        return;
+    }
+  }
+
+  /** The generation stays valid meanwhile: once found, heartbeats (or the join) go on at the new coordinator. */
+  private loseCoordinator(request: GroupRequest, errorCode: number | null): void {
+    this.session.forgetHeartbeat();
+    this.coordinator = null;
+    if (this.pending === null) this.retryLater(request, errorCode);
+  }
+
+  private onTransportFailed(attempt: number): void {
+    if (this.session.isUnderWay(attempt)) {
+      this.loseCoordinator('Heartbeat', null);
+      return;
+    }
+    const failed = this.pending;
+    if (!this.settle(attempt) || failed === null) return;
+    if (this.phaseNow === 'leaving' && this.ownership.isEmpty) {
+      this.finish();
+      return;
+    }
+    this.loseCoordinator(failed.request === 'assign' ? 'SyncGroup' : failed.request, null);
+  }
+
+  private onTick(): void {
+    if (this.retryAt !== null && this.now >= this.retryAt) {
+      this.retryAt = null;
+      if (this.coordinator === null) this.find();
+      else if (this.phaseNow === 'finding') this.join();
+    }
+    // A parked member is kept alive by the broker, unless this tick is so late that the process must have been stopped meanwhile.
+    if (this.phaseNow === 'joining' || this.phaseNow === 'syncing') this.session.refresh(this.now);
+    if (this.session.heartbeatHangs(this.now)) this.loseCoordinator('Heartbeat', null);
+    if (this.heartbeatWanted() && this.session.heartbeatDue(this.now)) this.sendHeartbeat();
+    if (this.isWaiting() && this.now >= this.nextWaitingLogAt) {
+      this.nextWaitingLogAt = this.now + waitingLogIntervalMs;
+      this.emit({ kind: 'waiting', phase: this.phaseNow, forMs: this.now - this.waitingSince });
+    }
+  }
+
+  private retryLater(request: GroupRequest, errorCode: number | null): void {
+    const inMs = Math.round(backoffMs(++this.failures, retryBackoff, this.config.random));
+    if (!this.inGeneration()) this.enter('finding');
+    this.retryAt = this.now + inMs;
+    this.emit({ kind: 'retrying', request, errorCode, inMs });
+  }
+
+  private breakDown(): void {
+    this.lose();
+    this.enter('failed');
+  }
+
+  // Small steps
+
+  private emit(command: GroupCommand): void {
+    this.commands.push(command);
+  }
+
+  /** True when `attempt` is the request under way, which it then no longer is. */
+  private settle(attempt: number): boolean {
+    if (this.pending?.attempt !== attempt) return false;
+    this.pending = null;
+    return true;
+  }
+
+  private begin(request: GroupRequest | 'assign'): number {
+    this.pending = { request, attempt: ++this.attempts };
+    return this.pending.attempt;
+  }
+
+  private rename(memberId: string): void {
+    if (memberId === this.member) return;
+    this.member = memberId;
+    this.emit({ kind: 'memberIdChanged', memberId });
+  }
+
+  private enter(phase: GroupPhase): void {
+    const wasWaiting = this.isWaiting();
+    this.phaseNow = phase;
+    if (wasWaiting || !this.isWaiting()) return;
+    this.waitingSince = this.now;
+    this.nextWaitingLogAt = this.now + waitingLogIntervalMs;
+  }
+
+  private isOver(): boolean {
+    return this.phaseNow === 'left' || this.phaseNow === 'failed';
+  }
+
+  /** Phases in which the generation stands and a coordinator look-up does not lead to a join. */
+  private inGeneration(): boolean {
+    return this.phaseNow === 'stable' || this.phaseNow === 'revoking' || this.phaseNow === 'leaving';
+  }
+
+  private isWaiting(): boolean {
+    return this.phaseNow === 'finding' || this.phaseNow === 'joining' || this.phaseNow === 'assigning' || this.phaseNow === 'syncing';
+  }
+
+  private heartbeatWanted(): boolean {
+    if (this.coordinator === null || this.pending?.request === 'JoinGroup' || this.pending?.request === 'LeaveGroup') return false;
+    return this.inGeneration() || this.phaseNow === 'assigning';
+  }
+
+  private nextTickAt(): number | null {
+    if (this.phaseNow === 'idle' || this.isOver()) return null;
+    let at = this.now + this.config.heartbeatIntervalMs;
+    if (this.retryAt !== null) at = Math.min(at, this.retryAt);
+    if (this.heartbeatWanted()) at = Math.min(at, this.session.nextAt());
+    if (this.isWaiting()) at = Math.min(at, this.nextWaitingLogAt);
+    return at;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * When a member last proved to be alive, and its heartbeat under way: the member's own view of the session that the broker keeps.
+ *
+ * Pessimistic on purpose: an answer proves that the member was alive when it *sent* the request, not when the answer was read, since the event loop
+ * may have been blocked in between. So `doubtful` is true at the latest when the broker may have dropped the member.
+ */
+export class MemberSession {
+  private aliveAt = 0;
+  private dueAt = 0;
+  private underWay: { readonly attempt: number; readonly sentAt: number } | null = null;
+
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly heartbeatIntervalMs: number,
+  ) {}
+
+  doubtful(now: number): boolean {
+    return now - this.aliveAt > this.timeoutMs;
+  }
+
+  /** Nothing is owned that a lapse could endanger: the clock starts anew. */
+  restart(now: number): void {
+    this.aliveAt = now;
+    this.dueAt = now + this.heartbeatIntervalMs;
+    this.underWay = null;
+  }
+
+  /** The broker has (or keeps) the member in a parked or answered join or sync. In doubt it stays so until a heartbeat is answered. */
+  refresh(now: number): void {
+    if (this.doubtful(now)) {
+      this.dueAt = now;
+      return;
+    }
+    this.aliveAt = now;
+    this.dueAt = now + this.heartbeatIntervalMs;
+  }
+
+  sent(attempt: number, now: number): void {
+    this.underWay = { attempt, sentAt: now };
+    this.dueAt = now + this.heartbeatIntervalMs;
+  }
+
+  get isIdle(): boolean {
+    return this.underWay === null;
+  }
+
+  isUnderWay(attempt: number): boolean {
+    return this.underWay?.attempt === attempt;
+  }
+
+  /** The heartbeat under way was answered by a coordinator that knows the member, or not. */
+  answered(known: boolean): void {
+    if (known && this.underWay !== null) this.aliveAt = Math.max(this.aliveAt, this.underWay.sentAt);
+    this.underWay = null;
+  }
+
+  forgetHeartbeat(): void {
+    this.underWay = null;
+  }
+
+  heartbeatDue(now: number): boolean {
+    return this.underWay === null && now >= this.dueAt;
+  }
+
+  /** A heartbeat older than the session is worth no more than one that failed. */
+  heartbeatHangs(now: number): boolean {
+    return this.underWay !== null && now - this.underWay.sentAt > this.timeoutMs;
+  }
+
+  /** When to look again: the next heartbeat, or the end of the patience with the one under way. */
+  nextAt(): number {
+    return this.underWay === null ? this.dueAt : this.underWay.sentAt + this.timeoutMs + 1;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * What a member says of itself at each join: the `userData` of its subscription, as JSON.
+ *
+ * JSON keeps it readable in a packet dump and open to new fields: a reader ignores what it does not know, and takes an absent field
+ * for its default. `version` is the highest version the writer understands; a leader writes assignments in the lowest of its members.
+ */
+import { MillraceError } from '../errors.js';
+import { decodeSubscription, encodeSubscription } from './consumer-protocol.js';
+import type { TopicPartition } from '../kafka/port.js';
+import { formatTaskId, parseTaskId, type TaskId } from './task-id.js';
+
+export const subscriptionVersion = 1;
+
+/** The part of a subscription that the application knows; asked for at every join. */
+export interface MemberSubscription {
+  /** Topics read by any of the application's tasks, by their full names. */
+  readonly topics: readonly string[];
+  /** Identity of the state directory: members with the same process id share disk state. */
+  readonly processId: string;
+  /** Index of the stream thread in its process. */
+  readonly thread: number;
+  /** null under at-least-once. */
+  readonly transactionalId: string | null;
+  readonly topologyFingerprint: string;
+  /** Tasks with state on this process's disk, and how many changelog records are in it (sum of offsets over the task's stores). */
+  readonly tasksWithState: readonly TaskState[];
+  /** `host:port` under which other instances reach this one for queries. */
+  readonly applicationServer: string | null;
+}
+
+export interface TaskState {
+  readonly task: TaskId;
+  readonly offsetSum: number;
+}
+
+/** A subscription as the leader sees it: with what the group member itself adds. */
+export interface JoinedSubscription extends MemberSubscription {
+  readonly version: number;
+  /** Tasks the member goes on running until the next assignment. */
+  readonly ownedTasks: readonly TaskId[];
+  /** Generation in which `ownedTasks` were assigned; -1 for none. */
+  readonly generation: number;
+  /** Differs whenever the member wants a rebalance although nothing else changed: the broker skips one for equal metadata. */
+  readonly nonce: string;
+}
+
+export function encodeMemberSubscription(subscription: JoinedSubscription, ownedPartitions: readonly TopicPartition[]): Buffer {
+  const body: SubscriptionBody = {
+    v: subscription.version,
+    process: subscription.processId,
+    thread: subscription.thread,
+    txn: subscription.transactionalId,
+    topology: subscription.topologyFingerprint,
+    owned: subscription.ownedTasks.map(formatTaskId),
+    state: Object.fromEntries(subscription.tasksWithState.map(({ task, offsetSum }) => [formatTaskId(task), offsetSum])),
+    server: subscription.applicationServer,
+    nonce: subscription.nonce,
+  };
+  return encodeSubscription({
+    topics: subscription.topics,
+    userData: Buffer.from(JSON.stringify(body)),
+    ownedPartitions,
+    generation: subscription.generation,
+  });
+}
+
+/** Throws MILL_GROUP_FATAL when the bytes are not a Millrace subscription. */
+export function decodeMemberSubscription(bytes: Buffer): JoinedSubscription {
+  try {
+    const framed = decodeSubscription(bytes);
+    const body = JSON.parse(framed.userData.toString()) as Partial<SubscriptionBody>;
+    if (typeof body.v !== 'number' || typeof body.process !== 'string') throw new Error('no version or no process id');
+    return {
+      version: body.v,
+      topics: framed.topics,
+      processId: body.process,
+      thread: body.thread ?? 0,
+      transactionalId: body.txn ?? null,
+      topologyFingerprint: body.topology ?? '',
+      ownedTasks: (body.owned ?? []).map(parseTaskId),
+      tasksWithState: Object.entries(body.state ?? {}).map(([task, offsetSum]) => ({ task: parseTaskId(task), offsetSum })),
+      applicationServer: body.server ?? null,
+      generation: framed.generation,
+      nonce: body.nonce ?? '',
+    };
+  } catch (cause) {
+    throw new MillraceError('MILL_GROUP_FATAL', 'A member of the group sent a subscription that is not one of Millrace.', { cause });
+  }
+}
+
+interface SubscriptionBody {
+  readonly v: number;
+  readonly process: string;
+  readonly thread: number;
+  readonly txn: string | null;
+  readonly topology: string;
+  readonly owned: readonly string[];
+  readonly state: Readonly<Record<string, number>>;
+  readonly server: string | null;
+  readonly nonce: string;
+}

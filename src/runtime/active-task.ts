@@ -1,0 +1,102 @@
+import type { CommittedOffset } from '../kafka/port.js';
+import type { ChangelogSink } from '../stores/store-environment.js';
+import type { TaskState } from '../stores/task-state.js';
+import type { Task } from './task.js';
+import type { OutputCollector } from './task-environment.js';
+import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
+
+/** What is committed with a task's part of an epoch. */
+export interface TaskBarrier {
+  readonly offsets: readonly Omit<CommittedOffset, 'metadata'>[];
+  readonly partitionTimes: readonly number[];
+}
+
+/**
+ * A task that runs on this thread, with its state: what the epoch asks of it at a barrier and after.
+ */
+export class ActiveTask {
+  /** True while the task is being given up: it takes no more records. */
+  paused = false;
+  private readonly changelog: ChangelogWriter;
+
+  constructor(
+    readonly id: string,
+    readonly task: Task,
+    readonly state: TaskState,
+    /** Store → changelog topic, for the stores that are logged. */
+    private readonly changelogs: ReadonlyMap<string, string>,
+    output: OutputCollector,
+  ) {
+    this.changelog = new ChangelogWriter(changelogs, task.partition, output);
+  }
+
+  /** Bytes of dirty state. */
+  get activeBytes(): number {
+    return this.state.activeBytes;
+  }
+
+  /** Step 3 of a barrier, after the operators were flushed: changelog records for what is dirty, and the offsets to commit. */
+  freeze(epoch: number): TaskBarrier {
+    this.state.freeze(epoch, this.changelog);
+    this.task.dirty = false;
+    const positions = this.task.positions();
+    return {
+      offsets: positions.map(({ topic, partition, offset }) => ({ topic, partition, offset, leaderEpoch: -1 })),
+      partitionTimes: positions.map(({ partitionTime }) => partitionTime),
+    };
+  }
+
+  /** Step 6. `nextOffsets` is keyed by `topic-partition`. */
+  committed(epoch: number, nextOffsets: ReadonlyMap<string, number>): void {
+    const positions = new Map<string, number>();
+    for (const [store, topic] of this.changelogs) {
+      const next = nextOffsets.get(`${topic}-${this.task.partition}`);
+      if (next !== undefined) positions.set(store, next);
+    }
+    this.state.committed(epoch, positions);
+  }
+
+  async close(clean: boolean): Promise<void> {
+    await this.task.close();
+    await this.state.close({ clean });
+  }
+}
+
+/** Writes changelog records into the task's own partition of each changelog topic, whatever the key (windowed keys too). */
+class ChangelogWriter implements ChangelogSink {
+  private serial = -1;
+  private readonly builders = new Map<string, RecordBatchBuilder>();
+
+  constructor(
+    private readonly topics: ReadonlyMap<string, string>,
+    private readonly partition: number,
+    private readonly output: OutputCollector,
+  ) {}
+
+  append(
+    store: string,
+    timestamp: number,
+    key: Buffer,
+    keyStart: number,
+    keyEnd: number,
+    value: Buffer | null,
+    valueStart: number,
+    valueEnd: number,
+  ): void {
+    this.builder(store)?.appendRaw(Math.max(0, timestamp), key, keyStart, keyEnd, value, valueStart, valueEnd, null);
+  }
+
+  private builder(store: string): RecordBatchBuilder | undefined {
+    if (this.serial !== this.output.serial) {
+      this.serial = this.output.serial;
+      this.builders.clear();
+    }
+    const known = this.builders.get(store);
+    if (known !== undefined) return known;
+    const topic = this.topics.get(store);
+    if (topic === undefined) return undefined;
+    const fresh = this.output.builder(topic, this.partition);
+    this.builders.set(store, fresh);
+    return fresh;
+  }
+}

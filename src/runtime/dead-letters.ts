@@ -1,0 +1,55 @@
+import type { Header } from '../bytes/headers.js';
+import { partitionForKey } from '../bytes/murmur2.js';
+import { MillraceError } from '../errors.js';
+import type { TaskRecord } from './task-record.js';
+import type { OutputCollector } from './task-environment.js';
+
+/**
+ * Writes failed input records, byte for byte, to the dead-letter topic as part of the epoch in work, so that under exactly-once a dead letter appears
+ * once and only if the epoch commits. Headers follow Kafka Streams' (KIP-1034).
+ */
+export class DeadLetters {
+  constructor(
+    private readonly topic: string | null,
+    private readonly output: OutputCollector,
+  ) {}
+
+  async write(record: TaskRecord, error: Error): Promise<void> {
+    const { topic } = this;
+    if (topic === null) throw new MillraceError('MILL_CONFIG_INVALID', 'a handler answered "deadLetter" but no deadLetterTopic is set', { cause: error });
+    const source = record.source;
+    if (source === null) throw new MillraceError('MILL_PROCESSING', 'a failure outside any input record can’t be dead-lettered', { cause: error });
+    const partitions = await this.output.partitionCount(topic);
+    const hasKey = source.keyStart >= 0;
+    const partition = hasKey ? partitionForKey(source.buffer, source.keyStart, source.keyEnd, partitions) : Math.max(0, record.partition) % partitions;
+    this.output
+      .builder(topic, partition)
+      .appendRaw(
+        Math.max(0, record.timestamp),
+        hasKey ? source.buffer : null,
+        source.keyStart,
+        source.keyEnd,
+        source.valueStart >= 0 ? source.buffer : null,
+        source.valueStart,
+        source.valueEnd,
+        [...source.headers(), ...errorHeaders(record, error)],
+      );
+  }
+}
+
+function errorHeaders(record: TaskRecord, error: Error): Header[] {
+  const cause = error.cause instanceof Error ? error.cause : error;
+  const text = (key: string, value: string): Header => ({ key: `__streams.errors.${key}`, value: Buffer.from(value) });
+  return [
+    text('exception', cause.name),
+    text('stacktrace', (cause.stack ?? '').slice(0, maxStackBytes)),
+    text('message', cause.message),
+    text('topic', record.topic ?? ''),
+    text('partition', String(record.partition)),
+    text('offset', String(record.offset)),
+  ];
+}
+
+/** Keeps a dead letter near the size of the record it holds. */
+const maxStackBytes = 4096;
+

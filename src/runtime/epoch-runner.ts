@@ -1,0 +1,180 @@
+import type { MaybeAsync } from '../bytes/maybe-async.js';
+import { MillraceError } from '../errors.js';
+import type { CommittedOffset, GroupMemberIdentity } from '../kafka/port.js';
+import { encodeCommittedMetadata } from '../transactions/committed-metadata.js';
+import { EpochMachine, type EpochBounds, type EpochCommand } from '../transactions/epoch-machine.js';
+import type { EpochProducer, EpochResult, SealedEpoch } from '../transactions/producer/epoch-producer.js';
+import type { ActiveTask, TaskBarrier } from './active-task.js';
+import type { ThreadOutput } from './thread-output.js';
+import type { EpochMetrics } from '../observability/epoch-metrics.js';
+
+export interface EpochRunnerOptions {
+  readonly bounds: EpochBounds;
+  readonly producer: EpochProducer;
+  readonly output: ThreadOutput;
+  readonly tasks: () => Iterable<ActiveTask>;
+  /** Tells who commits, and whether the group still counts this member in: if not, nothing is committed. */
+  readonly member: { identity(): GroupMemberIdentity; confirmSession(): Promise<'ok' | 'lost'> };
+  readonly metrics: EpochMetrics;
+  readonly now: () => number;
+  readonly onCommitted: (epoch: number) => void;
+  readonly onFailed: (error: unknown) => void;
+}
+
+/**
+ * Carries out the epoch machine's commands for one stream thread: the seven steps of a barrier (DESIGN §5).
+ *
+ * Steps 1–3 (settle, flush, freeze, seal) stop the thread's tasks for a moment; steps 4–7 go on in the background while the next epoch is filled.
+ */
+export class EpochRunner {
+  private readonly machine: EpochMachine;
+  private waiters: (() => void)[] = [];
+  /** Bumped by a failure: what an older attempt still reports is ignored. */
+  private attempt = 0;
+
+  constructor(private readonly options: EpochRunnerOptions) {
+    this.machine = new EpochMachine(options.bounds, { now: options.now() });
+  }
+
+  get mayProcess(): boolean {
+    return this.machine.mayProcess;
+  }
+
+  get epoch(): number {
+    return this.machine.epoch;
+  }
+
+  nextBarrier(): number | null {
+    return this.machine.nextBarrier();
+  }
+
+  /** Starts a barrier when one is due. */
+  tick(now: number): void {
+    this.execute(this.machine.on({ kind: 'tick', now }));
+  }
+
+  /** Records were processed; measures what the open epoch holds. */
+  progress(): void {
+    let bytes = this.options.producer.bufferedBytes;
+    for (const task of this.options.tasks()) bytes += task.activeBytes;
+    this.execute(this.machine.on({ kind: 'progress', bytes }));
+  }
+
+  requestCommit(): void {
+    this.execute(this.machine.on({ kind: 'commitRequested' }));
+  }
+
+  /** Resolves when everything processed so far is committed, or lost to a failure (nothing uncommitted survives one). */
+  checkpoint(): Promise<void> {
+    return new Promise((resolve) => {
+      this.waiters.push(resolve);
+      this.execute(this.machine.on({ kind: 'checkpoint' }));
+      this.tick(this.options.now());
+    });
+  }
+
+  failed(): void {
+    this.attempt++;
+    this.machine.on({ kind: 'failed' });
+    this.release();
+  }
+
+  recovered(): void {
+    this.options.output.turnOver();
+    this.execute(this.machine.on({ kind: 'recovered', now: this.options.now() }));
+  }
+
+  private execute(commands: readonly EpochCommand[]): void {
+    for (const command of commands) {
+      if (command.kind === 'seal') this.seal(command.epoch);
+      else if (command.kind === 'checkpointed') this.release();
+    }
+  }
+
+  private release(): void {
+    const { waiters } = this;
+    this.waiters = [];
+    for (const resolve of waiters) resolve();
+  }
+
+  private seal(epoch: number): void {
+    const startedAt = performance.now();
+    const tasks = [...this.options.tasks()].filter(({ task }) => task.dirty || task.isBusy);
+    const { attempt } = this;
+    const fail = (error: unknown): void => {
+      if (attempt === this.attempt) this.options.onFailed(error);
+    };
+    try {
+      const flushed = settleAndFlush(tasks);
+      if (flushed === undefined) this.sealNow(epoch, tasks, startedAt);
+      else {
+        flushed.then(() => {
+          if (attempt === this.attempt) this.sealNow(epoch, tasks, startedAt);
+        }).catch(fail);
+      }
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  private sealNow(epoch: number, tasks: readonly ActiveTask[], startedAt: number): void {
+    const { producer, output } = this.options;
+    const dirty = tasks.filter(({ task }) => task.dirty);
+    const offsets = dirty.flatMap((task) => this.offsetsOf(task.freeze(epoch), epoch));
+    const sealed = producer.sealEpoch();
+    output.turnOver();
+    this.options.metrics.barrier(performance.now() - startedAt);
+    const commands = this.machine.on({ kind: 'sealed', empty: dirty.length === 0 });
+    this.execute(commands);
+    if (commands.some(({ kind }) => kind === 'commit')) this.commit(epoch, sealed, offsets, dirty);
+  }
+
+  private commit(epoch: number, sealed: SealedEpoch, offsets: readonly CommittedOffset[], tasks: readonly ActiveTask[]): void {
+    const startedAt = performance.now();
+    const { attempt } = this;
+    this.commitInSession(epoch, sealed, offsets)
+      .then((result) => {
+        if (attempt !== this.attempt) return;
+        for (const task of tasks) task.committed(epoch, result.nextOffsets);
+        this.options.metrics.committed(performance.now() - startedAt, result.recordCount, result.byteLength);
+        this.execute(this.machine.on({ kind: 'committed', now: this.options.now() }));
+        this.options.onCommitted(epoch);
+      })
+      .catch((error: unknown) => {
+        if (attempt === this.attempt) this.options.onFailed(error);
+      });
+  }
+
+  private async commitInSession(epoch: number, sealed: SealedEpoch, offsets: readonly CommittedOffset[]): Promise<EpochResult> {
+    const { member } = this.options;
+    if ((await member.confirmSession()) === 'lost') {
+      throw new MillraceError('MILL_TRANSACTION_ABORTED', `epoch ${epoch} is not committed: the group no longer counts this member in`, {
+        details: { outcome: 'aborted', memberFenced: true },
+      });
+    }
+    return sealed.commit(offsets, member.identity());
+  }
+
+  private offsetsOf(barrier: TaskBarrier, epoch: number): CommittedOffset[] {
+    const { transactionalId } = this.options.producer;
+    return barrier.offsets.map((offset, index) => ({
+      ...offset,
+      metadata: encodeCommittedMetadata({ epoch, transactionalId, partitionTime: barrier.partitionTimes[index] ?? -1 }),
+    }));
+  }
+}
+
+/** Steps 1 and 2: every task at a record boundary, then every operator's held-back results sent down. */
+function settleAndFlush(tasks: readonly ActiveTask[]): MaybeAsync {
+  if (tasks.some(({ task }) => task.isBusy)) {
+    return Promise.all(tasks.map(({ task }) => task.settled())).then(() => flushFrom(tasks, 0));
+  }
+  return flushFrom(tasks, 0);
+}
+
+function flushFrom(tasks: readonly ActiveTask[], index: number): MaybeAsync {
+  for (let i = index; i < tasks.length; i++) {
+    const pending = tasks[i]?.task.flush();
+    if (pending !== undefined) return pending.then(() => flushFrom(tasks, i + 1));
+  }
+}

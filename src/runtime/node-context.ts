@@ -1,0 +1,98 @@
+import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
+import type { Headers } from '../bytes/headers.js';
+import { MillraceError } from '../errors.js';
+import type { Cancellable, Downstream, DropReason, OperatorContext, RecordContext, ScheduleOptions } from '../processors/operator.js';
+import type { StateStore } from '../stores/store.js';
+import type { TaskEnvironment } from './task-environment.js';
+import type { TaskRecord } from './task-record.js';
+
+/** What a node context asks of its task. */
+export interface TaskScope {
+  readonly id: string;
+  readonly partition: number;
+  readonly env: TaskEnvironment;
+  readonly record: TaskRecord;
+  streamTime(): number;
+  store(node: string, name: string): StateStore;
+  schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
+}
+
+/** One operator's view of its task. */
+export class NodeContext implements OperatorContext {
+  readonly applicationId: string;
+  readonly taskId: string;
+  readonly partition: number;
+  readonly record: RecordContext;
+  readonly defaultEmit: 'onUpdate' | 'onCommit';
+
+  constructor(
+    readonly nodeName: string,
+    private readonly scope: TaskScope,
+    readonly downstream: Downstream,
+    private readonly children: ReadonlyMap<string, Downstream>,
+  ) {
+    this.applicationId = scope.env.applicationId;
+    this.taskId = scope.id;
+    this.partition = scope.partition;
+    this.record = scope.record;
+    this.defaultEmit = scope.env.defaultEmit;
+  }
+
+  child(name: string): Downstream {
+    const found = this.children.get(name);
+    if (found === undefined) {
+      const known = [...this.children.keys()].join(', ') || 'none';
+      throw new MillraceError('MILL_TOPOLOGY_INVALID', `${this.nodeName} has no child named ${name} (it has: ${known})`);
+    }
+    return found;
+  }
+
+  withHeaders(headers: Headers, body: () => MaybeAsync): MaybeAsync {
+    const { record } = this.scope;
+    const previous = record.overrideHeaders(headers);
+    let result: MaybeAsync;
+    try {
+      result = body();
+    } catch (error) {
+      record.restoreHeaders(previous);
+      throw error;
+    }
+    if (!isPromiseLike(result)) {
+      record.restoreHeaders(previous);
+      return;
+    }
+    return result.finally(() => {
+      record.restoreHeaders(previous);
+    });
+  }
+
+  store(name: string): StateStore {
+    return this.scope.store(this.nodeName, name);
+  }
+
+  streamTime(): number {
+    return this.scope.streamTime();
+  }
+
+  wallClock(): number {
+    return this.scope.env.wallClock();
+  }
+
+  schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
+    return this.scope.schedule(this.nodeName, options, callback);
+  }
+
+  requestCommit(): void {
+    this.scope.env.requestCommit();
+  }
+
+  dropped(reason: DropReason): void {
+    const { env, record, id } = this.scope;
+    if (env.metrics.drop(reason) > 1) return;
+    const { topic, partition, offset, timestamp } = record;
+    env.logger.warn(
+      { node: this.nodeName, taskId: id, reason, topic, partition, offset, timestamp },
+      `dropped a record (${reason}); further ones are only counted`,
+    );
+  }
+}

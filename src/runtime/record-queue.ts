@@ -1,0 +1,134 @@
+import { isPromiseLike } from '../bytes/maybe-async.js';
+import { MillraceError } from '../errors.js';
+import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
+import { RecordCursor } from '../kafka/record-batch/record-cursor.js';
+import type { SourceReader } from './source-reader.js';
+
+/**
+ * The records of one input partition that a task has received and not yet processed: fetched chunks in order, and a cursor on the head record.
+ *
+ * Invariant: offsets handed out only ever increase; a chunk that would go back is a fault and is thrown, in production too. `committable` is the
+ * offset to commit when everything handed out so far has been processed.
+ */
+export class RecordQueue {
+  readonly cursor = new RecordCursor();
+  /** True when the cursor stands on a record not yet processed. */
+  hasHead = false;
+  /** Extracted time of the head record. */
+  headTimestamp = -1;
+  /** Highest timestamp taken from this partition; -1 at first. */
+  partitionTime: number;
+  recordsTaken = 0;
+  /** Decoded head record, filled only by sources that need the value to tell the time. */
+  headKey: unknown = null;
+  headValue: unknown = null;
+
+  private readonly chunks: FetchedChunk[] = [];
+  private current: FetchedChunk | null = null;
+  private position: number;
+
+  constructor(
+    readonly topic: string,
+    readonly partition: number,
+    readonly source: SourceReader,
+    private readonly isolation: 'read_committed' | 'read_uncommitted',
+    start: { readonly offset: number; readonly partitionTime: number },
+    private readonly released: (topic: string, partition: number, bytes: number) => void,
+  ) {
+    this.position = start.offset;
+    this.partitionTime = start.partitionTime;
+  }
+
+  /** Offset to commit. */
+  get committable(): number {
+    return this.hasHead ? this.cursor.offset : this.position;
+  }
+
+  get isEmpty(): boolean {
+    return !this.hasHead && this.current === null && this.chunks.length === 0;
+  }
+
+  add(chunk: FetchedChunk): void {
+    this.chunks.push(chunk);
+  }
+
+  /** Puts the cursor on the next record. False when nothing is left; a promise only while a record's time needs an async serde. */
+  advance(): boolean | Promise<boolean> {
+    this.hasHead = false;
+    for (;;) {
+      if (this.current === null && !this.openNext()) return false;
+      if (!this.cursor.next()) {
+        this.closeCurrent();
+        continue;
+      }
+      if (this.cursor.offset < this.position) throw this.wentBack();
+      if (!this.source.extractsAtHead) {
+        this.headTimestamp = this.cursor.timestamp;
+        this.hasHead = true;
+        return true;
+      }
+      const timestamp = this.source.extract(this);
+      if (isPromiseLike(timestamp)) return timestamp.then((late) => this.accept(late) || this.advance());
+      if (this.accept(timestamp)) return true;
+    }
+  }
+
+  /** The head record has been processed (or dropped). Call `advance` next. */
+  taken(): void {
+    this.position = this.cursor.offset + 1;
+    this.hasHead = false;
+    this.recordsTaken++;
+  }
+
+  /** Gives all buffered memory back. */
+  clear(): void {
+    this.hasHead = false;
+    if (this.current !== null) this.release(this.current);
+    this.current = null;
+    for (const chunk of this.chunks) this.release(chunk);
+    this.chunks.length = 0;
+  }
+
+  /** `null`: the record was undecodable or without time, and a handler chose to drop it. */
+  private accept(timestamp: number | null): boolean {
+    if (timestamp === null) {
+      this.position = this.cursor.offset + 1;
+      return false;
+    }
+    this.headTimestamp = timestamp;
+    this.hasHead = true;
+    return true;
+  }
+
+  private openNext(): boolean {
+    const chunk = this.chunks.shift();
+    if (chunk === undefined) return false;
+    if (chunk.fetchOffset < this.position) throw this.wentBack(chunk.fetchOffset);
+    this.current = chunk;
+    this.cursor.open(chunk.records, {
+      fetchOffset: chunk.fetchOffset,
+      isolation: this.isolation,
+      abortedTransactions: chunk.abortedTransactions,
+      topic: this.topic,
+      partition: this.partition,
+    });
+    return true;
+  }
+
+  private closeCurrent(): void {
+    if (this.current === null) return;
+    this.position = Math.max(this.position, this.cursor.nextOffset);
+    this.release(this.current);
+    this.current = null;
+  }
+
+  private release(chunk: FetchedChunk): void {
+    this.released(this.topic, this.partition, chunk.byteLength);
+  }
+
+  private wentBack(offset = this.cursor.offset): MillraceError {
+    return new MillraceError('MILL_INVARIANT', `offset ${offset} of ${this.topic}-${this.partition} came after position ${this.position}`, {
+      details: { topic: this.topic, partition: this.partition, offset, position: this.position },
+    });
+  }
+}

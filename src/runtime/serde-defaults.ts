@@ -1,0 +1,66 @@
+import { MillraceError } from '../errors.js';
+import { compileSerde } from '../serdes/compile-serde.js';
+import type { CompiledSerde, Serde } from '../serdes/serde.js';
+import type { StoreSpec } from '../stores/store.js';
+import type { Topology } from '../topology/nodes.js';
+
+/** Compiled serdes, one per serde object, with the app's defaults for nodes and stores that name none. */
+export class SerdeDefaults {
+  private readonly compiledSerdes = new Map<Serde<unknown>, CompiledSerde<unknown>>();
+
+  constructor(
+    private readonly keySerde: Serde<unknown> | null,
+    private readonly valueSerde: Serde<unknown> | null,
+  ) {}
+
+  /** @throws MILL_CONFIG_INVALID when neither the node nor the app names a serde */
+  compiled(serde: Serde<unknown> | null, owner: string, part: 'key' | 'value'): CompiledSerde<unknown> {
+    const chosen = serde ?? (part === 'key' ? this.keySerde : this.valueSerde);
+    if (chosen === null) {
+      const option = part === 'key' ? 'keySerde (or defaultKeySerde)' : 'valueSerde (or defaultValueSerde)';
+      throw new MillraceError('MILL_CONFIG_INVALID', `${owner} has no ${part} serde: give it a ${option}`, { details: { owner, part } });
+    }
+    let compiled = this.compiledSerdes.get(chosen);
+    if (compiled === undefined) {
+      compiled = compileSerde(chosen);
+      this.compiledSerdes.set(chosen, compiled);
+    }
+    return compiled;
+  }
+
+  ofStore(spec: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> } {
+    return { key: this.compiled(spec.keySerde, `store ${spec.name}`, 'key'), value: this.compiled(spec.valueSerde, `store ${spec.name}`, 'value') };
+  }
+
+  /** Names every node and store that would be left without a serde, so that all can be reported before anything starts. */
+  missing(topology: Topology): string[] {
+    const faults: string[] = [];
+    const check = (owner: string, key: Serde<unknown> | null, value: Serde<unknown> | null): void => {
+      if (key === null && this.keySerde === null) faults.push(`${owner} has no key serde and there is no defaultKeySerde`);
+      if (value === null && this.valueSerde === null) faults.push(`${owner} has no value serde and there is no defaultValueSerde`);
+    };
+    for (const node of topology.nodes.values()) if (node.kind !== 'processor') check(`${node.kind} ${node.name}`, node.keySerde, node.valueSerde);
+    for (const { spec } of [...topology.stores.values(), ...topology.globalStores.values()]) check(`store ${spec.name}`, spec.keySerde, spec.valueSerde);
+    return faults;
+  }
+
+  /** Lets serdes load what they need (schemas) for each topic they are used with. */
+  async prepare(topology: Topology, fullName: (name: string, internal: boolean) => string): Promise<void> {
+    const uses: Promise<void>[] = [];
+    const use = (serde: Serde<unknown> | null, fallback: Serde<unknown> | null, topic: string, part: 'key' | 'value'): void => {
+      const chosen = serde ?? fallback;
+      if (chosen?.prepare !== undefined) uses.push(chosen.prepare({ topic, part }));
+    };
+    const useBoth = (node: { readonly keySerde: Serde<unknown> | null; readonly valueSerde: Serde<unknown> | null }, topic: string): void => {
+      use(node.keySerde, this.keySerde, topic, 'key');
+      use(node.valueSerde, this.valueSerde, topic, 'value');
+    };
+    for (const node of topology.nodes.values()) {
+      if (node.kind === 'source') for (const topic of node.topics) useBoth(node, fullName(topic.name, topic.internal));
+      if (node.kind === 'sink' && typeof node.topic !== 'function') useBoth(node, fullName(node.topic.name, node.topic.internal));
+    }
+    for (const { spec } of topology.stores.values()) useBoth(spec, fullName(`${spec.name}-changelog`, true));
+    for (const { spec, topic } of topology.globalStores.values()) useBoth(spec, topic);
+    await Promise.all(uses);
+  }
+}

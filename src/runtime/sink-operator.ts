@@ -1,0 +1,161 @@
+import { ByteWriter } from '../bytes/byte-writer.js';
+import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
+import { partitionForKey } from '../bytes/murmur2.js';
+import { MillraceError } from '../errors.js';
+import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
+import type { Operator } from '../processors/operator.js';
+import type { CompiledSerde } from '../serdes/serde.js';
+import type { SinkNode } from '../topology/nodes.js';
+import type { TaskFailures } from './failures.js';
+import type { OutputCollector, TaskEnvironment } from './task-environment.js';
+import type { TaskRecord } from './task-record.js';
+
+/**
+ * A sink node at work: picks the partition and encodes the record straight into that partition's batch builder of the epoch in work.
+ */
+export class SinkOperator implements Operator {
+  private readonly keySerde: CompiledSerde<unknown>;
+  private readonly valueSerde: CompiledSerde<unknown>;
+  private readonly fixed: SinkTarget | null;
+  private readonly targets = new Map<string, SinkTarget>();
+  private readonly keyBytes = new ByteWriter(64);
+
+  constructor(
+    private readonly node: SinkNode,
+    topicOf: (name: string, internal: boolean) => string,
+    env: TaskEnvironment,
+    private readonly record: TaskRecord,
+    private readonly failures: TaskFailures,
+  ) {
+    this.keySerde = env.serde(node.keySerde, node.name, 'key');
+    this.valueSerde = env.serde(node.valueSerde, node.name, 'value');
+    this.fixed = typeof node.topic === 'function' ? null : new SinkTarget(topicOf(node.topic.name, node.topic.internal), env.output);
+    this.output = env.output;
+  }
+
+  private readonly output: OutputCollector;
+
+  init(): void {
+    // Nothing to prepare: targets are looked up when the first record comes.
+  }
+
+  process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
+    let target = this.fixed;
+    if (target === null) {
+      try {
+        target = this.extracted(key, value);
+      } catch (error) {
+        return this.failures.production(error, this.node.name, '(no topic)');
+      }
+    }
+    if (target.partitions === 0) {
+      const count = this.output.partitionCount(target.topic);
+      if (typeof count !== 'number') {
+        const found = target;
+        return count.then((late) => {
+          found.partitions = late;
+          return this.write(found, key, value, timestamp);
+        });
+      }
+      target.partitions = count;
+    }
+    return this.write(target, key, value, timestamp);
+  }
+
+  private write(target: SinkTarget, key: unknown, value: unknown, timestamp: number): MaybeAsync {
+    const { record, keySerde } = this;
+    try {
+      let buffer: Buffer | null = null;
+      let start = 0;
+      let end = 0;
+      if (key !== null && key !== undefined) {
+        if (key === record.rawKey && record.rawKeySerde === keySerde.serde) {
+          buffer = record.rawKeyBuffer;
+          start = record.rawKeyStart;
+          end = record.rawKeyEnd;
+        } else {
+          const { keyBytes } = this;
+          keyBytes.reset();
+          keySerde.encode(key, keyBytes);
+          buffer = keyBytes.buffer;
+          end = keyBytes.length;
+        }
+      }
+      const partition = this.partitionOf(target, key, value, buffer, start, end);
+      const present = value !== null && value !== undefined;
+      target.written(
+        target.builder(partition).append(timestamp, buffer, start, end, present ? this.valueSerde : null, present ? value : null, record.headers()),
+      );
+    } catch (error) {
+      return this.failures.production(error, this.node.name, target.topic);
+    }
+  }
+
+  private partitionOf(target: SinkTarget, key: unknown, value: unknown, keyBuffer: Buffer | null, start: number, end: number): number {
+    const { partitions } = target;
+    if (this.node.partitioner !== null) {
+      const keyView = keyBuffer === null ? null : keyBuffer.subarray(start, end);
+      const chosen = this.node.partitioner.partition(target.topic, key, value, partitions, keyView);
+      if (chosen !== null) {
+        if (Number.isInteger(chosen) && chosen >= 0 && chosen < partitions) return chosen;
+        throw new MillraceError('MILL_PRODUCTION', `the partitioner of ${this.node.name} gave ${chosen} for ${target.topic}, which has ${partitions} partitions`);
+      }
+    }
+    return keyBuffer === null ? target.stickyPartition() : partitionForKey(keyBuffer, start, end, partitions);
+  }
+
+  private extracted(key: unknown, value: unknown): SinkTarget {
+    const extractor = this.node.topic;
+    const { record } = this;
+    const topic = typeof extractor === 'function' ? extractor(key, value, record) : extractor.name;
+    if (typeof topic !== 'string' || topic === '' || isPromiseLike(topic)) {
+      throw new MillraceError('MILL_PRODUCTION', `the topic extractor of ${this.node.name} gave ${String(topic)} instead of a topic name`);
+    }
+    let target = this.targets.get(topic);
+    if (target === undefined) {
+      target = new SinkTarget(topic, this.output);
+      this.targets.set(topic, target);
+    }
+    return target;
+  }
+}
+
+/** Bytes without a key that go to one partition before the next one takes its turn (Kafka's sticky partitioning). */
+const stickyBytes = 16 * 1024;
+
+class SinkTarget {
+  partitions = 0;
+  private serial = -1;
+  private builders: (RecordBatchBuilder | undefined)[] = [];
+  private sticky = 0;
+  private stickyWritten = 0;
+
+  constructor(
+    readonly topic: string,
+    private readonly output: OutputCollector,
+  ) {}
+
+  builder(partition: number): RecordBatchBuilder {
+    if (this.serial !== this.output.serial) {
+      this.serial = this.output.serial;
+      this.builders.length = 0;
+    }
+    const known = this.builders[partition];
+    if (known !== undefined) return known;
+    const fresh = this.output.builder(this.topic, partition);
+    this.builders[partition] = fresh;
+    return fresh;
+  }
+
+  stickyPartition(): number {
+    if (this.stickyWritten >= stickyBytes) {
+      this.stickyWritten = 0;
+      this.sticky++;
+    }
+    return this.sticky % this.partitions;
+  }
+
+  written(bytes: number): void {
+    this.stickyWritten += bytes;
+  }
+}

@@ -1,0 +1,116 @@
+import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
+import { MillraceError } from '../errors.js';
+import type { Downstream } from '../processors/operator.js';
+import type { CompiledSerde } from '../serdes/serde.js';
+import type { TimestampExtractor } from '../time/timestamp-extractor.js';
+import type { SourceNode } from '../topology/nodes.js';
+import type { TaskFailures } from './failures.js';
+import type { RecordQueue } from './record-queue.js';
+import type { TaskEnvironment } from './task-environment.js';
+import type { TaskRecord } from './task-record.js';
+
+/**
+ * A source node at work: turns the head record of a queue into key, value and time, and sends it down.
+ *
+ * With the default time (the record's own) a record is decoded when it is processed; a custom extractor needs the value, so then it is decoded as soon
+ * as it becomes the head of its queue.
+ */
+export class SourceReader {
+  /** Set by the task's wiring. */
+  downstream: Downstream = { process: () => undefined };
+  readonly extractsAtHead: boolean;
+  private readonly keySerde: CompiledSerde<unknown>;
+  private readonly valueSerde: CompiledSerde<unknown>;
+  private readonly extractor: TimestampExtractor | null;
+
+  constructor(
+    readonly node: SourceNode,
+    private readonly env: TaskEnvironment,
+    private readonly record: TaskRecord,
+    private readonly failures: TaskFailures,
+  ) {
+    this.keySerde = env.serde(node.keySerde, node.name, 'key');
+    this.valueSerde = env.serde(node.valueSerde, node.name, 'value');
+    this.extractor = node.timestampExtractor;
+    this.extractsAtHead = this.extractor !== null;
+  }
+
+  process(queue: RecordQueue): MaybeAsync {
+    const { cursor } = queue;
+    const timestamp = queue.headTimestamp;
+    this.record.enter(queue.topic, queue.partition, timestamp, cursor);
+    let key = queue.headKey;
+    let value = queue.headValue;
+    if (!this.extractsAtHead) {
+      if (timestamp < 0) throw this.withoutTime(queue);
+      try {
+        key = cursor.keyStart < 0 ? null : this.keySerde.decode(cursor.buffer, cursor.keyStart, cursor.keyEnd);
+        value = cursor.valueStart < 0 ? null : this.valueSerde.decode(cursor.buffer, cursor.valueStart, cursor.valueEnd);
+      } catch (error) {
+        return this.failures.undecodable(error, this.node.name);
+      }
+      if (isPromiseLike(key) || isPromiseLike(value)) return this.processLater(key, value, queue, timestamp);
+    }
+    this.record.rememberKey(key, this.keySerde.serde, cursor);
+    return this.downstream.process(key, value, timestamp);
+  }
+
+  /** Decodes the head record and asks the extractor. `null`: the record is to be dropped. */
+  extract(queue: RecordQueue): number | null | Promise<number | null> {
+    const { cursor } = queue;
+    this.record.enter(queue.topic, queue.partition, cursor.timestamp, cursor);
+    try {
+      const key = cursor.keyStart < 0 ? null : this.keySerde.decode(cursor.buffer, cursor.keyStart, cursor.keyEnd);
+      const value = cursor.valueStart < 0 ? null : this.valueSerde.decode(cursor.buffer, cursor.valueStart, cursor.valueEnd);
+      if (isPromiseLike(key) || isPromiseLike(value)) {
+        return Promise.all([key, value]).then(
+          ([lateKey, lateValue]) => this.timeOf(queue, lateKey, lateValue),
+          (error: unknown) => this.drop(error),
+        );
+      }
+      queue.headKey = key;
+      queue.headValue = value;
+    } catch (error) {
+      return this.drop(error);
+    }
+    return this.timeOf(queue, queue.headKey, queue.headValue);
+  }
+
+  private timeOf(queue: RecordQueue, key: unknown, value: unknown): number | null {
+    const { cursor, topic, partition } = queue;
+    queue.headKey = key;
+    queue.headValue = value;
+    if (this.extractor === null) return cursor.timestamp;
+    const { offset, timestamp } = cursor;
+    const extracted = this.extractor.extract({ key, value, timestamp, topic, partition, offset }, queue.partitionTime);
+    if (extracted >= 0) return extracted;
+    if (this.env.metrics.drop('invalid-timestamp') === 1) {
+      this.env.logger.warn({ topic, partition, offset, extractor: this.extractor.name }, 'dropped a record without a valid timestamp; further ones are only counted');
+    }
+    return null;
+  }
+
+  private drop(error: unknown): null | Promise<null> {
+    const done = this.failures.undecodable(error, this.node.name);
+    return done === undefined ? null : done.then(() => null);
+  }
+
+  private async processLater(key: unknown, value: unknown, queue: RecordQueue, timestamp: number): Promise<void> {
+    let decoded: [unknown, unknown];
+    try {
+      decoded = await Promise.all([key, value]);
+    } catch (error) {
+      return this.failures.undecodable(error, this.node.name);
+    }
+    this.record.rememberKey(decoded[0], this.keySerde.serde, queue.cursor);
+    return this.downstream.process(decoded[0], decoded[1], timestamp);
+  }
+
+  private withoutTime(queue: RecordQueue): MillraceError {
+    const { topic, partition } = queue;
+    const { offset, timestamp } = queue.cursor;
+    return new MillraceError('MILL_INVALID_TIMESTAMP', `the record of ${topic}-${partition} at offset ${offset} has timestamp ${timestamp}`, {
+      details: { topic, partition, offset, timestamp },
+    });
+  }
+}

@@ -1,0 +1,327 @@
+import { MillraceError } from '../errors.js';
+import type { Fetcher } from '../kafka/fetcher/fetcher.js';
+import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
+import type { TopicPartition } from '../kafka/port.js';
+import type { Logger } from '../observability/logger.js';
+import type { GroupMember } from '../rebalance/group-member.js';
+import type { MemberAssignment } from '../rebalance/member-assignment.js';
+import { formatTaskId, type TaskId } from '../rebalance/task-id.js';
+import type { EpochProducer } from '../transactions/producer/epoch-producer.js';
+import type { ActiveTask } from './active-task.js';
+import type { EpochRunner } from './epoch-runner.js';
+import { recoveryOf } from './recovery.js';
+import type { StateRestorer } from './state-restorer.js';
+import type { TaskOpener } from './task-opener.js';
+import type { TaskPlan } from './task-plan.js';
+import { Wakeup, yieldToIo } from './wakeup.js';
+import { backoffMs, delay } from '../kafka/backoff.js';
+
+/** What happened to the thread, for the app. */
+export interface ThreadListener {
+  /** Tasks are being moved or restored, or everything assigned runs. */
+  onActivity(activity: 'rebalancing' | 'running'): void;
+  /** An error that the thread can't mend by itself. `restart` makes it go on from the last commit. */
+  onError(error: unknown, restart: () => void): void;
+}
+
+export interface StreamThreadParts {
+  readonly fetcher: Fetcher;
+  readonly producer: EpochProducer;
+  readonly restorer: StateRestorer;
+  readonly opener: TaskOpener;
+  readonly planOf: (taskId: string) => Promise<TaskPlan>;
+  readonly listener: ThreadListener;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+/** How long the loop runs tasks before sockets and timers get their turn, ms. */
+const sliceMs = 4;
+/** Longest sleep without news: a guard against a lost wake-up, ms. */
+const longestSleepMs = 1000;
+const recoveryPause = { initialMs: 50, maxMs: 10_000 };
+
+/**
+ * One stream thread: the loop that moves records through the tasks assigned to it, and the life of those tasks.
+ *
+ * The group member calls `assigned`, `revoke` and `lost`; the fetcher calls `receive`; the epoch runner reports failures to `fail`. All of it runs in one
+ * JavaScript thread, so between two awaits nothing moves. Invariants: a task runs only while it is owned; a revocation is answered after the last
+ * epoch with the task's records has committed; after a failure every task is closed without its uncommitted state and opened again from what Kafka has.
+ */
+export class StreamThread {
+  readonly tasks = new Map<string, ActiveTask>();
+  private readonly opening = new Map<string, { readonly controller: AbortController; readonly done: Promise<void> }>();
+  /** Tasks the group gave to this thread. */
+  private readonly owned = new Set<string>();
+  private readonly wakeup = new Wakeup();
+  private recovering: Promise<void> | null = null;
+  private recoveries = 0;
+  private stopped = false;
+  private halted = false;
+  private loop: Promise<void> = Promise.resolve();
+  private epochs!: EpochRunner;
+  private member!: GroupMember;
+  private nextFirst = 0;
+
+  constructor(private readonly parts: StreamThreadParts) {}
+
+  /** Connects the thread to the collaborators that need it in turn. Called once, before `start`. */
+  attach(epochs: EpochRunner, member: GroupMember): void {
+    this.epochs = epochs;
+    this.member = member;
+  }
+
+  start(): void {
+    this.parts.fetcher.start();
+    this.loop = this.run();
+  }
+
+  /** True when everything owned runs. */
+  get isRunning(): boolean {
+    return this.recovering === null && this.opening.size === 0 && [...this.owned].every((id) => this.tasks.has(id));
+  }
+
+  // --- from the group member -------------------------------------------------------------------------------------------------------
+
+  assigned(assignment: MemberAssignment): void {
+    const next = new Set(assignment.activeTasks.map(formatTaskId));
+    for (const id of next) this.owned.add(id);
+    if (this.recovering === null) this.openMissing();
+    this.report();
+  }
+
+  /** Commits what the tasks have done and gives them up. */
+  async revoke(tasks: readonly TaskId[]): Promise<void> {
+    const ids = tasks.map(formatTaskId);
+    for (const id of ids) {
+      this.owned.delete(id);
+      const active = this.tasks.get(id);
+      if (active !== undefined) active.paused = true;
+    }
+    this.parts.listener.onActivity('rebalancing');
+    await this.stopOpening(ids);
+    await this.recovering;
+    if (!this.stopped) await this.epochs.checkpoint();
+    await this.recovering;
+    await Promise.all(ids.map((id) => this.closeTask(id, true)));
+    this.report();
+  }
+
+  /** Another member may run these by now: nothing of them is committed any more. */
+  lost(tasks: readonly TaskId[]): void {
+    const ids = tasks.map(formatTaskId);
+    for (const id of ids) this.owned.delete(id);
+    const running = ids.filter((id) => this.tasks.has(id) || this.opening.has(id));
+    if (running.length === 0) return;
+    this.parts.logger.warn({ tasks: running }, 'the group took tasks away without asking; what was not committed is dropped');
+    this.fail(new MillraceError('MILL_TRANSACTION_ABORTED', 'the group took tasks away from this member', { details: { outcome: 'aborted', tasks: running } }));
+  }
+
+  // --- from the fetcher ------------------------------------------------------------------------------------------------------------
+
+  receive(chunk: FetchedChunk): void {
+    for (const active of this.tasks.values()) {
+      if (active.task.reads(chunk.topic, chunk.partition)) {
+        active.task.addChunk(chunk);
+        this.wakeup.notify();
+        return;
+      }
+    }
+    this.parts.fetcher.consumed(chunk.byteLength, chunk);
+  }
+
+  // --- failures --------------------------------------------------------------------------------------------------------------------
+
+  /** The open epoch is lost. Recovers by itself where that helps, else asks the app. */
+  fail(error: unknown): void {
+    if (this.stopped || this.recovering !== null || this.halted) return;
+    this.epochs.failed();
+    const kind = recoveryOf(error);
+    if (kind === 'recover') {
+      this.parts.logger.warn({ error: String(error) }, 'the epoch was lost and is processed again');
+      this.recover();
+      return;
+    }
+    this.halted = true;
+    this.parts.listener.onError(error, () => {
+      this.halted = false;
+      this.recover();
+    });
+  }
+
+  private recover(): void {
+    this.parts.listener.onActivity('rebalancing');
+    this.recovering = this.recoverUntilDone().finally(() => {
+      this.recovering = null;
+      this.openMissing();
+      this.report();
+      this.wakeup.notify();
+    });
+  }
+
+  private async recoverUntilDone(): Promise<void> {
+    for (let attempt = 1; !this.stopped; attempt++) {
+      try {
+        await this.stopOpening([...this.opening.keys()]);
+        await Promise.all([...this.tasks.keys()].map((id) => this.closeTask(id, false)));
+        await this.parts.producer.init();
+        this.epochs.recovered();
+        return;
+      } catch (error) {
+        this.parts.logger.warn({ error: String(error), attempt }, 'recovery failed; trying again');
+        await delay(backoffMs(attempt, recoveryPause, Math.random));
+      }
+    }
+  }
+
+  // --- tasks -----------------------------------------------------------------------------------------------------------------------
+
+  private openMissing(): void {
+    if (this.stopped) return;
+    for (const id of this.owned) if (!this.tasks.has(id) && !this.opening.has(id)) this.openTask(id);
+  }
+
+  private openTask(id: string): void {
+    const controller = new AbortController();
+    const done = this.openUntilDone(id, controller.signal).finally(() => {
+      this.opening.delete(id);
+      this.report();
+    });
+    this.opening.set(id, { controller, done });
+  }
+
+  private async openUntilDone(id: string, signal: AbortSignal): Promise<void> {
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      try {
+        const active = await this.parts.opener.open(await this.parts.planOf(id), signal);
+        if (signal.aborted || !this.owned.has(id)) {
+          await active.close(false);
+          return;
+        }
+        this.recoveries = 0;
+        this.adopt(active);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (recoveryOf(error) !== 'recover') {
+          this.fail(error);
+          return;
+        }
+        this.parts.logger.warn({ taskId: id, error: String(error), attempt }, 'could not open the task; trying again');
+        await delay(backoffMs(attempt, recoveryPause, Math.random), signal).catch(() => undefined);
+      }
+    }
+  }
+
+  private adopt(active: ActiveTask): void {
+    this.tasks.set(active.id, active);
+    for (const { topic, partition, offset } of active.task.positions()) this.parts.fetcher.assign({ topic, partition }, offset);
+    this.wakeup.notify();
+  }
+
+  private async stopOpening(ids: readonly string[]): Promise<void> {
+    await Promise.all(
+      ids.map((id) => {
+        const opening = this.opening.get(id);
+        opening?.controller.abort(new MillraceError('MILL_STATE_INVALID', `task ${id} is given up`));
+        return opening?.done;
+      }),
+    );
+  }
+
+  private async closeTask(id: string, clean: boolean): Promise<void> {
+    const active = this.tasks.get(id);
+    if (active === undefined) return;
+    this.tasks.delete(id);
+    for (const { topic, partition } of active.task.positions()) this.parts.fetcher.unassign({ topic, partition });
+    await active.close(clean);
+  }
+
+  private report(): void {
+    if (!this.stopped) this.parts.listener.onActivity(this.isRunning && this.member.memberStable ? 'running' : 'rebalancing');
+  }
+
+  // --- the loop --------------------------------------------------------------------------------------------------------------------
+
+  private async run(): Promise<void> {
+    while (!this.stopped) {
+      let worked = 0;
+      try {
+        worked = this.turn();
+      } catch (error) {
+        this.fail(error);
+      }
+      await (worked > 0 ? yieldToIo() : this.wakeup.wait(this.sleepMs()));
+    }
+  }
+
+  private turn(): number {
+    const now = this.parts.now();
+    if (this.recovering !== null || this.halted) return 0;
+    this.epochs.tick(now);
+    if (!this.epochs.mayProcess) return 0;
+    const worked = this.runTasks(now);
+    if (worked > 0) {
+      this.parts.producer.sendReady();
+      this.epochs.progress();
+    }
+    for (const { state } of this.tasks.values()) state.maybeFlush(now);
+    return worked;
+  }
+
+  /** Gives each task its share of the slice, beginning with another one each time. */
+  private runTasks(now: number): number {
+    const tasks = [...this.tasks.values()].filter(({ paused, task }) => !paused && !task.isBusy);
+    if (tasks.length === 0) return 0;
+    const share = sliceMs / tasks.length;
+    let worked = 0;
+    const first = this.nextFirst++ % tasks.length;
+    for (let i = 0; i < tasks.length; i++) {
+      const { task } = tasks[(first + i) % tasks.length] as ActiveTask;
+      worked += task.punctuate(now);
+      worked += task.run(performance.now() + share);
+      if (task.isBusy) task.settled().then(this.notify, this.notify);
+    }
+    return worked;
+  }
+
+  private readonly notify = (): void => {
+    this.wakeup.notify();
+  };
+
+  /** News that the loop should look at: a commit ended, a user asked for one. */
+  nudge(): void {
+    this.wakeup.notify();
+  }
+
+  private sleepMs(): number {
+    const now = this.parts.now();
+    let until = now + longestSleepMs;
+    const barrier = this.epochs.nextBarrier();
+    if (barrier !== null) until = Math.min(until, barrier);
+    for (const { task } of this.tasks.values()) until = Math.min(until, task.nextWakeUp() ?? until);
+    return Math.max(0, until - now);
+  }
+
+  /** Partitions this thread reads. */
+  assignedPartitions(): TopicPartition[] {
+    return [...this.tasks.values()].flatMap(({ task }) => task.positions().map(({ topic, partition }) => ({ topic, partition })));
+  }
+
+  /** Commits, gives everything up and stops the loop. The member must have left or be about to. */
+  async stop(clean: boolean): Promise<void> {
+    if (clean && !this.halted) {
+      await this.recovering;
+      for (const active of this.tasks.values()) active.paused = true;
+      await this.epochs.checkpoint();
+    }
+    this.stopped = true;
+    this.wakeup.notify();
+    await this.loop;
+    await this.stopOpening([...this.opening.keys()]);
+    await Promise.all([...this.tasks.keys()].map((id) => this.closeTask(id, clean && !this.halted)));
+    await this.parts.fetcher.stop();
+    await this.parts.restorer.close();
+    await this.parts.producer.close();
+  }
+}

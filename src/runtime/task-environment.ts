@@ -1,0 +1,33 @@
+import type { MaybeAsync } from '../bytes/maybe-async.js';
+import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
+import type { Logger } from '../observability/logger.js';
+import type { CompiledSerde, Serde } from '../serdes/serde.js';
+import type { ErrorPolicy } from './error-policy.js';
+import type { TaskMetrics } from './task-metrics.js';
+
+/** Where sinks, changelogs and dead letters write: output of the epoch now being filled. */
+export interface OutputCollector {
+  /** Partitions of a topic; a promise when it has to be looked up first. Rejects with MILL_TOPIC_MISSING. */
+  partitionCount(topic: string): number | Promise<number>;
+  builder(topic: string, partition: number): RecordBatchBuilder;
+  /** Changes whenever builders got before may no longer be written to. */
+  readonly serial: number;
+}
+
+/** What a task needs from whoever runs it: the stream thread, or the test driver. */
+export interface TaskEnvironment {
+  readonly applicationId: string;
+  readonly output: OutputCollector;
+  readonly errors: ErrorPolicy;
+  readonly logger: Logger;
+  readonly metrics: TaskMetrics;
+  readonly defaultEmit: 'onUpdate' | 'onCommit';
+  readonly maxTaskIdleMs: number;
+  readonly isolation: 'read_committed' | 'read_uncommitted';
+  wallClock(): number;
+  requestCommit(): void;
+  /** A node's serde compiled, the app's default in its place when the node has none. */
+  serde(serde: Serde<unknown> | null, node: string, part: 'key' | 'value'): CompiledSerde<unknown>;
+}
+
+export type { MaybeAsync };

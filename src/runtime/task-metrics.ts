@@ -1,0 +1,25 @@
+import type { DropReason } from '../processors/operator.js';
+
+/** Counters of one task: plain numbers that the record path adds to. */
+export class TaskMetrics {
+  recordsProcessed = 0;
+  readonly dropped = new Map<DropReason, number>();
+  deserializationErrors = 0;
+  processingErrors = 0;
+  productionErrors = 0;
+  deadLetters = 0;
+  punctuations = 0;
+
+  /** Returns the count so far, so that the first of a kind can be logged. */
+  drop(reason: DropReason): number {
+    const count = (this.dropped.get(reason) ?? 0) + 1;
+    this.dropped.set(reason, count);
+    return count;
+  }
+
+  get droppedTotal(): number {
+    let total = 0;
+    for (const count of this.dropped.values()) total += count;
+    return total;
+  }
+}

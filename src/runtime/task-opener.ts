@@ -1,0 +1,115 @@
+import type { CommittedOffset, KafkaPort, TopicPartition } from '../kafka/port.js';
+import { MillraceError } from '../errors.js';
+import { errorName } from '../kafka/error-codes.js';
+import type { Logger } from '../observability/logger.js';
+import { TaskState } from '../stores/task-state.js';
+import { fetchCommittedOffsets } from '../transactions/committed-offsets.js';
+import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
+import type { StoreSpec, StateStore } from '../stores/store.js';
+import type { CompiledSerde } from '../serdes/serde.js';
+import { ActiveTask } from './active-task.js';
+import type { PartitionLag } from './partition-group.js';
+import type { StateRestorer } from './state-restorer.js';
+import { Task, type TaskInput } from './task.js';
+import type { TaskEnvironment } from './task-environment.js';
+import type { TaskPlan } from './task-plan.js';
+
+export interface TaskOpenerOptions {
+  readonly port: KafkaPort;
+  readonly env: (taskId: string) => TaskEnvironment;
+  readonly groupId: string;
+  readonly exactlyOnce: boolean;
+  readonly autoOffsetReset: 'earliest' | 'latest' | 'none';
+  readonly defaultEngine: 'memory' | 'leveldb';
+  /** Bytes of clean rows a task may cache. */
+  readonly cacheBytes: () => number;
+  readonly taskDirectory: (taskId: string) => string;
+  readonly storeSerdes: (spec: StoreSpec) => { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
+  readonly globalStore: (name: string) => StateStore | undefined;
+  readonly restorer: StateRestorer;
+  readonly lags: PartitionLag;
+  readonly released: (topic: string, partition: number, bytes: number) => void;
+  readonly fenceDeadOwners: (metadata: readonly (string | null)[]) => Promise<unknown>;
+  readonly logger: Logger;
+}
+
+/**
+ * Takes a task over: stable committed offsets first, then the stores up to the changelog's end, then the task itself.
+ *
+ * The order matters: once the offsets are stable, no transaction of an earlier owner is open any more, so the changelog that is read afterwards ends
+ * with the epoch that those offsets belong to.
+ */
+export class TaskOpener {
+  constructor(private readonly options: TaskOpenerOptions) {}
+
+  async open(plan: TaskPlan, signal: AbortSignal): Promise<ActiveTask> {
+    const { options } = this;
+    const committed = await fetchCommittedOffsets(
+      { port: options.port, groupId: options.groupId, requireStable: options.exactlyOnce, logger: options.logger, fenceDeadOwners: options.fenceDeadOwners },
+      plan.inputs,
+      signal,
+    );
+    const inputs = await this.startingPoints(plan, committed);
+    const state = await TaskState.open({
+      taskId: plan.id,
+      directory: plan.stores.length === 0 ? null : options.taskDirectory(plan.id),
+      specs: plan.stores,
+      defaultEngine: options.defaultEngine,
+      serdes: options.storeSerdes,
+      cacheBytes: options.cacheBytes(),
+      logger: options.logger,
+    });
+    try {
+      await options.restorer.restore(plan.id, state, plan.changelogs, signal);
+      signal.throwIfAborted();
+      const env = options.env(plan.id);
+      const task = new Task({
+        id: plan.id,
+        partition: plan.partition,
+        topology: plan.topology,
+        subTopology: plan.subTopology,
+        env,
+        inputs,
+        lags: options.lags,
+        store: (name) => (plan.stores.some((spec) => spec.name === name) ? state.store(name) : options.globalStore(name)),
+        topicOf: plan.topicOf,
+        released: options.released,
+      });
+      return new ActiveTask(plan.id, task, state, new Map(plan.changelogs.map(({ store, topic }) => [store, topic])), env.output);
+    } catch (error) {
+      await state.close({ clean: false });
+      throw error;
+    }
+  }
+
+  private async startingPoints(plan: TaskPlan, committed: readonly CommittedOffset[]): Promise<TaskInput[]> {
+    const inputs: TaskInput[] = [];
+    for (const input of plan.inputs) {
+      const known = committed.find(({ topic, partition }) => topic === input.topic && partition === input.partition);
+      const { topic, partition, sourceNode } = input;
+      if (known !== undefined && known.offset >= 0) {
+        const partitionTime = decodeCommittedMetadata(known.metadata)?.partitionTime ?? -1;
+        inputs.push({ topic, partition, sourceNode, offset: known.offset, partitionTime });
+      } else {
+        const offset = await this.firstOffset(input, input.offsetReset ?? this.options.autoOffsetReset);
+        inputs.push({ topic, partition, sourceNode, offset, partitionTime: -1 });
+      }
+    }
+    return inputs;
+  }
+
+  private async firstOffset({ topic, partition }: TopicPartition, policy: 'earliest' | 'latest' | 'none'): Promise<number> {
+    if (policy === 'none') {
+      throw new MillraceError('MILL_OFFSET_OUT_OF_RANGE', `the group has no committed offset for ${topic}-${partition} and autoOffsetReset is "none"`, {
+        details: { topic, partition },
+      });
+    }
+    const [answer] = await this.options.port.listOffsets([{ topic, partition, at: policy }]);
+    if (answer === undefined || answer.errorCode !== 0) {
+      throw new MillraceError('MILL_BROKER_ERROR', `can’t read the ${policy} offset of ${topic}-${partition}: ${errorName(answer?.errorCode ?? -1)}`, {
+        details: { topic, partition, brokerErrorCode: answer?.errorCode },
+      });
+    }
+    return answer.offset;
+  }
+}

@@ -1,0 +1,21 @@
+import type { TopicPartition } from '../kafka/port.js';
+import type { StoreSpec } from '../stores/store.js';
+import type { SubTopology, Topology } from '../topology/nodes.js';
+import type { ChangelogToRestore } from './state-restorer.js';
+
+/** Everything that is fixed about a task before it is opened: where it reads, what it keeps, where its changes are logged. */
+export interface TaskPlan {
+  /** `<sub-topology>_<partition>`. */
+  readonly id: string;
+  readonly partition: number;
+  readonly topology: Topology;
+  readonly subTopology: SubTopology;
+  readonly inputs: readonly (TopicPartition & {
+    readonly sourceNode: string;
+    readonly offsetReset: 'earliest' | 'latest' | 'none' | null;
+  })[];
+  readonly stores: readonly StoreSpec[];
+  readonly changelogs: readonly ChangelogToRestore[];
+  /** Full name of a topic: internal ones get the application id in front. */
+  readonly topicOf: (name: string, internal: boolean) => string;
+}

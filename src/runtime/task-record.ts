@@ -1,0 +1,80 @@
+import { noHeaders, type Headers } from '../bytes/headers.js';
+import type { RecordCursor } from '../kafka/record-batch/record-cursor.js';
+import type { RecordContext } from '../processors/operator.js';
+
+/**
+ * The record that a task has in work: one mutable object a task.
+ *
+ * Besides the public fields it remembers the key's bytes as they were read. A sink or store that still sees the same primitive key, under the
+ * same serde, copies those bytes instead of encoding the key again. Only primitives qualify: an object may have been changed in place.
+ */
+export class TaskRecord implements RecordContext {
+  topic: string | null = null;
+  partition = -1;
+  offset = -1;
+  timestamp = -1;
+
+  /** Serde that `rawKey` was read with; null when the raw bytes may not be used. */
+  rawKeySerde: object | null = null;
+  rawKey: unknown = null;
+  rawKeyBuffer: Buffer | null = null;
+  rawKeyStart = 0;
+  rawKeyEnd = 0;
+
+  private cursor: RecordCursor | null = null;
+  private override: Headers | null = null;
+
+  headers(): Headers {
+    if (this.override !== null) return this.override;
+    return this.cursor === null ? noHeaders : this.cursor.headers();
+  }
+
+  /** The cursor whose record is in work, for handlers that need its original bytes. */
+  get source(): RecordCursor | null {
+    return this.cursor;
+  }
+
+  enter(topic: string, partition: number, timestamp: number, cursor: RecordCursor): void {
+    this.topic = topic;
+    this.partition = partition;
+    this.offset = cursor.offset;
+    this.timestamp = timestamp;
+    this.cursor = cursor;
+    this.override = null;
+  }
+
+  rememberKey(key: unknown, serde: object, cursor: RecordCursor): void {
+    if (typeof key === 'object') {
+      this.rawKeySerde = null;
+      return;
+    }
+    this.rawKeySerde = serde;
+    this.rawKey = key;
+    this.rawKeyBuffer = cursor.buffer;
+    this.rawKeyStart = cursor.keyStart;
+    this.rawKeyEnd = cursor.keyEnd;
+  }
+
+  /** For what happens outside any record: punctuations and emissions at a barrier. */
+  enterTimer(timestamp: number): void {
+    this.topic = null;
+    this.partition = -1;
+    this.offset = -1;
+    this.timestamp = timestamp;
+    this.rawKeySerde = null;
+    this.rawKeyBuffer = null;
+    this.cursor = null;
+    this.override = null;
+  }
+
+  /** Replaces the headers; returns what was in force, for `restoreHeaders`. */
+  overrideHeaders(headers: Headers): Headers | null {
+    const previous = this.override;
+    this.override = headers;
+    return previous;
+  }
+
+  restoreHeaders(previous: Headers | null): void {
+    this.override = previous;
+  }
+}

@@ -1,0 +1,256 @@
+import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
+import { MillraceError } from '../errors.js';
+import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
+import type { Cancellable, ScheduleOptions } from '../processors/operator.js';
+import type { StateStore } from '../stores/store.js';
+import { PunctuationQueue } from '../time/punctuation-queue.js';
+import type { SubTopology, Topology } from '../topology/nodes.js';
+import type { TaskScope } from './node-context.js';
+import { PartitionGroup, type PartitionLag } from './partition-group.js';
+import { RecordQueue } from './record-queue.js';
+import type { SourceReader } from './source-reader.js';
+import type { TaskEnvironment } from './task-environment.js';
+import { TaskRecord } from './task-record.js';
+import { wireTask, type WiredTask } from './task-wiring.js';
+
+/** An input partition of a task and where to go on. */
+export interface TaskInput {
+  readonly topic: string;
+  readonly partition: number;
+  readonly sourceNode: string;
+  readonly offset: number;
+  /** Highest timestamp committed for the partition, -1 when none. */
+  readonly partitionTime: number;
+}
+
+export interface TaskPosition {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly partitionTime: number;
+}
+
+export interface TaskOptions {
+  readonly id: string;
+  readonly partition: number;
+  readonly topology: Topology;
+  readonly subTopology: SubTopology;
+  readonly env: TaskEnvironment;
+  readonly inputs: readonly TaskInput[];
+  readonly lags: PartitionLag;
+  /** A store of this task, or a global one. */
+  readonly store: (name: string) => StateStore | undefined;
+  readonly topicOf: (name: string, internal: boolean) => string;
+  /** Buffer room of an input partition that is free again. */
+  readonly released: (topic: string, partition: number, bytes: number) => void;
+}
+
+/**
+ * One sub-topology × one partition at work: takes records in the order of `PartitionGroup`, runs each through the wired operators, keeps time, fires
+ * punctuations. It knows nothing of epochs: the owner stops it at a record boundary, calls `flush`, and reads `positions`.
+ *
+ * Invariant: one record at a time. While a user function's promise is pending the task is `busy` and takes nothing else.
+ */
+export class Task implements TaskScope {
+  readonly id: string;
+  readonly partition: number;
+  readonly env: TaskEnvironment;
+  readonly record = new TaskRecord();
+  readonly queues: readonly RecordQueue[];
+  /** True once anything was processed or fired since the last `positions(true)`. */
+  dirty = false;
+
+  private readonly group: PartitionGroup;
+  private readonly wired: WiredTask;
+  private readonly streamTimers = new PunctuationQueue();
+  private readonly wallClockTimers = new PunctuationQueue();
+  private readonly byPartition = new Map<string, RecordQueue>();
+  private busy: Promise<void> | null = null;
+  private failure: unknown = null;
+
+  constructor(private readonly options: TaskOptions) {
+    this.id = options.id;
+    this.partition = options.partition;
+    this.env = options.env;
+    this.wired = wireTask(options.topology, options.subTopology, this, options.topicOf);
+    this.queues = options.inputs.map((input) => this.makeQueue(input));
+    for (const queue of this.queues) this.byPartition.set(`${queue.topic}-${queue.partition}`, queue);
+    this.group = new PartitionGroup(this.queues, options.lags, this.env.maxTaskIdleMs);
+    this.wired.init();
+  }
+
+  get isBusy(): boolean {
+    return this.busy !== null;
+  }
+
+  streamTime(): number {
+    return this.group.streamTime;
+  }
+
+  reads(topic: string, partition: number): boolean {
+    return this.byPartition.has(`${topic}-${partition}`);
+  }
+
+  addChunk(chunk: FetchedChunk): void {
+    const queue = this.byPartition.get(`${chunk.topic}-${chunk.partition}`);
+    if (queue === undefined) {
+      this.options.released(chunk.topic, chunk.partition, chunk.byteLength);
+      return;
+    }
+    queue.add(chunk);
+  }
+
+  /**
+   * Processes records until `deadline` (ms of `performance.now()`) or until nothing is ready. Returns how many; stops early when a record has to be
+   * awaited (`isBusy`), and then `settled()` tells when to call again. Throws what the error policy decided to fail on.
+   */
+  run(deadline: number): number {
+    if (this.failure !== null) throw this.failure;
+    let count = 0;
+    while (this.busy === null) {
+      if (!this.fillHeads()) break;
+      const queue = this.group.pick(this.env.wallClock());
+      if (queue === null) break;
+      count++;
+      const pending = this.step(queue);
+      if (pending !== undefined) {
+        this.await(pending.then(() => this.finish(queue)));
+        break;
+      }
+      const finishing = this.finish(queue);
+      if (isPromiseLike(finishing)) {
+        this.await(finishing);
+        break;
+      }
+      if ((count & 31) === 0 && performance.now() >= deadline) break;
+    }
+    return count;
+  }
+
+  /** Fires due wall-clock punctuations; returns how many. */
+  punctuate(now: number): number {
+    if (this.busy !== null || this.wallClockTimers.nextAt > now) return 0;
+    const before = this.env.metrics.punctuations;
+    const pending = this.wallClockTimers.punctuate(now);
+    if (pending !== undefined) this.await(pending);
+    this.dirty = true;
+    return this.env.metrics.punctuations - before;
+  }
+
+  /** Resolves when no record is in work; rejects with what failed. */
+  async settled(): Promise<void> {
+    while (this.busy !== null) await this.busy;
+    if (this.failure !== null) throw this.failure;
+  }
+
+  /** Step 2 of a barrier: lets operators emit what they hold back, parents first. The task must be settled. */
+  flush(): MaybeAsync {
+    return this.flushFrom(0);
+  }
+
+  positions(): TaskPosition[] {
+    return this.queues.map((queue) => ({
+      topic: queue.topic,
+      partition: queue.partition,
+      offset: queue.committable,
+      partitionTime: queue.partitionTime,
+    }));
+  }
+
+  /** Deadline of idle waiting or next wall-clock punctuation, ms of the wall clock; null when there is none. */
+  nextWakeUp(): number | null {
+    const idle = this.group.idleDeadline();
+    const next = Math.min(idle ?? Infinity, this.wallClockTimers.nextAt);
+    return next === Infinity ? null : next;
+  }
+
+  store(node: string, name: string): StateStore {
+    const { topology } = this.options;
+    const declared = topology.stores.get(name);
+    const global = topology.globalStores.has(name);
+    if (declared === undefined && !global) throw new MillraceError('MILL_TOPOLOGY_UNKNOWN_STORE', `${node} asks for store ${name}, which the topology does not have`);
+    if (declared !== undefined && !declared.processors.includes(node)) {
+      throw new MillraceError('MILL_TOPOLOGY_STORE_NOT_CONNECTED', `${node} asks for store ${name}, which is not connected to it`);
+    }
+    const store = this.options.store(name);
+    if (store === undefined) throw new MillraceError('MILL_STORE_CLOSED', `store ${name} of task ${this.id} is not open`);
+    return store;
+  }
+
+  schedule(_node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
+    const fire = (timestamp: number): MaybeAsync => {
+      this.record.enterTimer(timestamp);
+      this.env.metrics.punctuations++;
+      return callback(timestamp);
+    };
+    if (options.time === 'stream') return this.streamTimers.schedule(options.startAt ?? 0, options.interval, fire);
+    return this.wallClockTimers.schedule(options.startAt ?? this.env.wallClock() + options.interval, options.interval, fire);
+  }
+
+  /** Waits for what is in work, closes the operators, gives buffered memory back. */
+  async close(): Promise<void> {
+    try {
+      await this.busy;
+    } catch {
+      // Its failure was told to whoever ran the task.
+    }
+    for (const queue of this.queues) queue.clear();
+    for (const { operator } of this.wired.operators) await operator.close?.();
+  }
+
+  private makeQueue(input: TaskInput): RecordQueue {
+    const source = this.wired.sources.get(input.sourceNode) as SourceReader;
+    return new RecordQueue(input.topic, input.partition, source, this.env.isolation, input, this.options.released);
+  }
+
+  /** Puts every queue on its head record. False when that has to be awaited. */
+  private fillHeads(): boolean {
+    for (let i = 0; i < this.queues.length; i++) {
+      const queue = this.queues[i] as RecordQueue;
+      if (queue.hasHead || queue.isEmpty) continue;
+      const advanced = queue.advance();
+      if (typeof advanced !== 'boolean') {
+        this.await(advanced.then(() => undefined));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private step(queue: RecordQueue): MaybeAsync {
+    const timestamp = queue.headTimestamp;
+    if (timestamp > queue.partitionTime) queue.partitionTime = timestamp;
+    if (timestamp > this.group.streamTime) this.group.streamTime = timestamp;
+    this.dirty = true;
+    return queue.source.process(queue);
+  }
+
+  private finish(queue: RecordQueue): MaybeAsync {
+    queue.taken();
+    this.env.metrics.recordsProcessed++;
+    if (this.streamTimers.nextAt <= this.group.streamTime) return this.streamTimers.punctuate(this.group.streamTime);
+  }
+
+  private flushFrom(index: number): MaybeAsync {
+    const { operators } = this.wired;
+    for (let i = index; i < operators.length; i++) {
+      const operator = operators[i]?.operator;
+      if (operator?.flush === undefined) continue;
+      this.record.enterTimer(this.group.streamTime);
+      const pending = operator.flush();
+      if (pending !== undefined) return pending.then(() => this.flushFrom(i + 1));
+    }
+  }
+
+  private await(pending: Promise<void>): void {
+    this.busy = pending.then(
+      () => {
+        this.busy = null;
+      },
+      (error: unknown) => {
+        this.failure = error;
+        this.busy = null;
+      },
+    );
+  }
+}

@@ -1,0 +1,298 @@
+import { MillraceError } from '../errors.js';
+import { Fetcher } from '../kafka/fetcher/fetcher.js';
+import type { KafkaPort } from '../kafka/port.js';
+import { EpochMetrics } from '../observability/epoch-metrics.js';
+import type { Logger } from '../observability/logger.js';
+import { planAssignment, planFailure } from '../rebalance/assignment-plan.js';
+import type { AssignmentError, MemberAssignment } from '../rebalance/member-assignment.js';
+import { GroupMember } from '../rebalance/group-member.js';
+import type { JoinedMember } from '../rebalance/assignment-plan.js';
+import { stickyAssignor } from '../rebalance/sticky-assignor.js';
+import { formatTaskId, parseTaskId } from '../rebalance/task-id.js';
+import type { StateDirectory } from '../stores/state-directory.js';
+import type { StateStore } from '../stores/store.js';
+import { topologyFingerprint } from '../topology/fingerprint.js';
+import type { Topology } from '../topology/nodes.js';
+import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
+import { fenceDeadOwners, transactionalIdOf } from '../transactions/dead-owner.js';
+import { TransactionalProducer } from '../transactions/producer/transactional-producer.js';
+import { EpochRunner } from './epoch-runner.js';
+import type { ErrorPolicy } from './error-policy.js';
+import { SerdeDefaults } from './serde-defaults.js';
+import { StateRestorer, type RestoreListener } from './state-restorer.js';
+import { StreamThread, type ThreadListener } from './stream-thread.js';
+import type { TaskEnvironment } from './task-environment.js';
+import { TaskMetrics } from './task-metrics.js';
+import { TaskOpener } from './task-opener.js';
+import { TaskPlans } from './task-plans.js';
+import { ThreadOutput } from './thread-output.js';
+
+/** What a stream thread is made from. Times are milliseconds, sizes bytes. */
+export interface ThreadSettings {
+  readonly applicationId: string;
+  readonly topology: Topology;
+  readonly index: number;
+  readonly exactlyOnce: boolean;
+  readonly commitInterval: number;
+  readonly maxUncommittedBytes: number;
+  readonly maxBufferedBytes: number;
+  readonly cacheBytes: number;
+  readonly maxTaskIdleMs: number;
+  readonly defaultEmit: 'onUpdate' | 'onCommit';
+  readonly autoOffsetReset: 'earliest' | 'latest' | 'none';
+  readonly storeEngine: 'leveldb' | 'memory';
+  readonly sessionTimeout: number;
+  readonly heartbeatInterval: number;
+  readonly rebalanceTimeout: number;
+  readonly transactionTimeout: number;
+  readonly errors: ErrorPolicy;
+  readonly serdes: SerdeDefaults;
+  readonly logger: Logger;
+  readonly stateDirectory: StateDirectory;
+  /** Tasks that have state in the directory at the start. */
+  readonly tasksOnDisk: readonly string[];
+  readonly clusterId: string | null;
+  readonly restoreListener: RestoreListener;
+  readonly globalStore: (name: string) => StateStore | undefined;
+}
+
+/** A thread with the parts its owner needs: for starting, stopping and metrics. */
+export interface BuiltThread {
+  readonly thread: StreamThread;
+  readonly member: GroupMember;
+  readonly producer: TransactionalProducer;
+  readonly epochs: EpochRunner;
+  readonly fetcher: Fetcher;
+  readonly epochMetrics: EpochMetrics;
+  readonly taskMetrics: ReadonlyMap<string, TaskMetrics>;
+}
+
+export interface ThreadPorts {
+  /** Records, transactions and the group. */
+  readonly main: KafkaPort;
+  /** Changelogs: connections of their own, so that a restore never delays the live path. */
+  readonly restore: KafkaPort;
+}
+
+/** Builds one stream thread over its ports. Nothing is sent before its parts are started. */
+export function buildThread(settings: ThreadSettings, ports: ThreadPorts, listener: ThreadListener & { onFatal(error: Error): void }): BuiltThread {
+  const { applicationId, topology, exactlyOnce, logger, stateDirectory } = settings;
+  const isolation = exactlyOnce ? 'read_committed' : 'read_uncommitted';
+  const transactionalId = exactlyOnce ? transactionalIdOf(applicationId, stateDirectory.processId, settings.index) : null;
+  const epochMetrics = new EpochMetrics();
+  const taskMetrics = new Map<string, TaskMetrics>();
+  const now = Date.now;
+  const tasksOnDisk = new Set(settings.tasksOnDisk);
+  const plans = new CurrentPlans(() => TaskPlans.read(applicationId, topology, ports.main));
+  let liveIds: ReadonlySet<string> | null = null;
+
+  const producer = new TransactionalProducer({
+    port: ports.main,
+    transactionalId,
+    transactionTimeoutMs: settings.transactionTimeout,
+    logger,
+    onAbort: (reason) => {
+      thread.fail(reason);
+    },
+  });
+  const output = new ThreadOutput(ports.main, producer);
+  const fetcher = new Fetcher(ports.main, {
+    isolation,
+    maxBufferedBytes: settings.maxBufferedBytes,
+    autoOffsetReset: () => settings.autoOffsetReset,
+    logger,
+    onData: (chunk) => {
+      thread.receive(chunk);
+    },
+    onError: (error) => {
+      thread.fail(error);
+    },
+  });
+  const fence = async (metadata: readonly (string | null)[]): Promise<unknown> => {
+    if (!exactlyOnce) return [];
+    const candidates = metadata.flatMap((text) => decodeCommittedMetadata(text)?.transactionalId ?? []);
+    const { generation } = member.identity();
+    return fenceDeadOwners({
+      port: ports.main,
+      applicationId,
+      candidates,
+      liveTransactionalIds: () => (member.memberStable ? liveIds : null),
+      isStillCurrent: () => member.identity().generation === generation,
+      logger,
+    });
+  };
+  const restorer = new StateRestorer({
+    port: ports.restore,
+    openFetcher: (onData, onError) =>
+      new Fetcher(ports.restore, {
+        isolation,
+        maxBufferedBytes: settings.maxBufferedBytes,
+        maxBytesPerPartition: 4 * 1024 * 1024,
+        autoOffsetReset: () => 'none',
+        logger,
+        onData,
+        onError: (error, partition) => {
+          onError(error, partition ?? null);
+        },
+      }),
+    isolation,
+    clusterId: settings.clusterId,
+    listener: settings.restoreListener,
+    logger,
+    now,
+    fenceDeadOwners: () => fence([]),
+  });
+  const environment = (taskId: string): TaskEnvironment => {
+    const metrics = taskMetrics.get(taskId) ?? new TaskMetrics();
+    taskMetrics.set(taskId, metrics);
+    return {
+      applicationId,
+      output,
+      errors: settings.errors,
+      logger,
+      metrics,
+      defaultEmit: settings.defaultEmit,
+      maxTaskIdleMs: settings.maxTaskIdleMs,
+      isolation,
+      wallClock: now,
+      requestCommit: () => {
+        epochs.requestCommit();
+      },
+      serde: (serde, node, part) => settings.serdes.compiled(serde, node, part),
+    };
+  };
+  const opener: TaskOpener = new TaskOpener({
+    port: ports.main,
+    env: environment,
+    groupId: applicationId,
+    exactlyOnce,
+    autoOffsetReset: settings.autoOffsetReset,
+    defaultEngine: settings.storeEngine,
+    cacheBytes: () => Math.floor(settings.cacheBytes / Math.max(1, member.ownedTasks.length)),
+    taskDirectory: (taskId) => stateDirectory.taskDirectory(taskId),
+    storeSerdes: (spec) => settings.serdes.ofStore(spec),
+    globalStore: settings.globalStore,
+    restorer,
+    lags: {
+      lag: (topic, partition) => {
+        const end = exactlyOnce ? fetcher.lastStableOffset({ topic, partition }) : fetcher.highWatermark({ topic, partition });
+        return end < 0 ? null : Math.max(0, end - fetcher.position({ topic, partition }));
+      },
+    },
+    released: (topic, partition, bytes) => {
+      fetcher.consumed(bytes, { topic, partition });
+    },
+    fenceDeadOwners: fence,
+    logger,
+  });
+  const thread: StreamThread = new StreamThread({
+    fetcher,
+    producer,
+    restorer,
+    opener,
+    planOf: async (taskId) => (await plans.current()).plan(taskId),
+    listener,
+    logger,
+    now,
+  });
+  const fingerprint = topologyFingerprint(topology);
+  const member: GroupMember = new GroupMember(ports.main, {
+    groupId: applicationId,
+    sessionTimeoutMs: settings.sessionTimeout,
+    heartbeatIntervalMs: settings.heartbeatInterval,
+    rebalanceTimeoutMs: settings.rebalanceTimeout,
+    previousMemberId: stateDirectory.memberId(String(settings.index)) ?? undefined,
+    logger,
+    subscription: () => ({
+      topics: plans.known?.sourceTopics ?? [],
+      processId: stateDirectory.processId,
+      thread: settings.index,
+      transactionalId,
+      topologyFingerprint: fingerprint,
+      tasksWithState: [...tasksOnDisk].map((task) => ({ task: parseTaskId(task), offsetSum: 0 })),
+      applicationServer: null,
+    }),
+    inputPartitions: (task) => plans.known?.inputs(formatTaskId(task)) ?? [],
+    assign: (members) => assignAll(members, plans, fingerprint),
+    onAssigned: async (assignment) => {
+      liveIds = new Set(assignment.liveTransactionalIds);
+      if (assignment.error !== null) throw refusal(assignment.error);
+      await plans.refresh();
+      for (const task of assignment.activeTasks) tasksOnDisk.add(formatTaskId(task));
+      thread.assigned(assignment);
+    },
+    onRevoked: (tasks) => thread.revoke(tasks),
+    onLost: (tasks) => {
+      thread.lost(tasks);
+    },
+    onMemberId: (memberId) => {
+      stateDirectory.rememberMember(String(settings.index), memberId === '' ? null : memberId).catch((error: unknown) => {
+        logger.warn({ error: String(error) }, 'the member id could not be stored: a restart may have to wait for the old session to end');
+      });
+    },
+    onFatal: (error) => {
+      listener.onFatal(error);
+    },
+  });
+  const epochs: EpochRunner = new EpochRunner({
+    bounds: { commitInterval: settings.commitInterval, maxUncommittedBytes: settings.maxUncommittedBytes },
+    producer,
+    output,
+    tasks: () => thread.tasks.values(),
+    member,
+    metrics: epochMetrics,
+    now,
+    onCommitted: () => {
+      thread.nudge();
+    },
+    onFailed: (error) => {
+      epochMetrics.failed++;
+      thread.fail(error);
+    },
+  });
+  thread.attach(epochs, member);
+  return { thread, member, producer, epochs, fetcher, epochMetrics, taskMetrics };
+}
+
+/** The plans for the topics as last seen; read again at every assignment. */
+class CurrentPlans {
+  known: TaskPlans | null = null;
+
+  constructor(private readonly read: () => Promise<TaskPlans>) {}
+
+  async refresh(): Promise<TaskPlans> {
+    this.known = await this.read();
+    return this.known;
+  }
+
+  async current(): Promise<TaskPlans> {
+    return this.known ?? this.refresh();
+  }
+}
+
+/** The leader's part of a rebalance. Members with another topology are refused rather than given tasks they can't run. */
+async function assignAll(members: readonly JoinedMember[], plans: CurrentPlans, fingerprint: string): Promise<ReadonlyMap<string, MemberAssignment>> {
+  let current: TaskPlans;
+  try {
+    current = await plans.refresh();
+  } catch (error) {
+    if (!(error instanceof MillraceError) || error.code === 'MILL_TRANSPORT') throw error;
+    return planFailure(members, { code: error.code, message: error.message }, (task) => plans.known?.inputs(formatTaskId(task)) ?? []).assignments;
+  }
+  const refused = new Map<string, AssignmentError>();
+  for (const { memberId, subscription } of members) {
+    if (subscription !== null && subscription.topologyFingerprint !== fingerprint) {
+      refused.set(memberId, {
+        code: 'MILL_TOPOLOGY_MISMATCH',
+        message: 'the leader of the group runs another topology under this applicationId',
+      });
+    }
+  }
+  return planAssignment({ tasks: current.specs, members, assignor: stickyAssignor, refused }).assignments;
+}
+
+function refusal({ code, message }: AssignmentError): MillraceError {
+  const known = code === 'MILL_TOPIC_MISSING' || code === 'MILL_TOPOLOGY_NOT_COPARTITIONED' || code === 'MILL_TOPOLOGY_MISMATCH';
+  return new MillraceError(known ? code : 'MILL_GROUP_FATAL', message);
+}
+

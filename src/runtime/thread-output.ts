@@ -1,0 +1,38 @@
+import { MillraceError } from '../errors.js';
+import type { KafkaPort } from '../kafka/port.js';
+import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
+import type { EpochProducer } from '../transactions/producer/epoch-producer.js';
+import type { OutputCollector } from './task-environment.js';
+
+/** The stream thread's output: the producer's builders of the epoch being filled, and the partition counts of output topics. */
+export class ThreadOutput implements OutputCollector {
+  serial = 0;
+  private readonly counts = new Map<string, number>();
+
+  constructor(
+    private readonly port: KafkaPort,
+    private readonly producer: EpochProducer,
+  ) {}
+
+  partitionCount(topic: string): number | Promise<number> {
+    return this.counts.get(topic) ?? this.lookUp(topic);
+  }
+
+  builder(topic: string, partition: number): RecordBatchBuilder {
+    return this.producer.builder(topic, partition);
+  }
+
+  /** Builders got before may no longer be written to: a barrier or an abort has passed. */
+  turnOver(): void {
+    this.serial++;
+  }
+
+  private async lookUp(topic: string): Promise<number> {
+    const metadata = await this.port.metadata([topic], { refresh: true });
+    const partitions = metadata.topics.get(topic)?.partitions.length ?? 0;
+    if (partitions === 0) throw new MillraceError('MILL_TOPIC_MISSING', `the output topic ${topic} does not exist`, { details: { topic } });
+    await this.producer.prepareTopics([topic]);
+    this.counts.set(topic, partitions);
+    return partitions;
+  }
+}

@@ -1,0 +1,106 @@
+import type { ByteWriter } from '../bytes/byte-writer.js';
+import { isPromiseLike } from '../bytes/maybe-async.js';
+import { MillraceError } from '../errors.js';
+import type { CompiledSerde, Serde } from './serde.js';
+import { cannotDeserialize, cannotSerialize } from './serde-error.js';
+
+/**
+ * Fills in the fast paths of a serde. Whatever the serde throws comes out as MILL_SERDE (a serde's own MillraceError as it is) and says what the
+ * serde got; topic, partition and offset are added by the caller, who knows them.
+ */
+export function compileSerde<T>(serde: Serde<T>): CompiledSerde<T> {
+  return new GuardedSerde(withFastPaths(serde));
+}
+
+type FastSerde<T> = Serde<T> & Required<Pick<Serde<T>, 'encode' | 'decode'>>;
+
+function withFastPaths<T>(serde: Serde<T>): FastSerde<T> {
+  if (serde.encode !== undefined && serde.decode !== undefined) return serde as FastSerde<T>;
+  return new CompletedSerde(serde);
+}
+
+/** One class for all serdes keeps the call sites of stores, sources and sinks monomorphic. */
+class GuardedSerde<T> implements CompiledSerde<T> {
+  readonly name: string;
+  readonly valueIsIdentity: boolean;
+  readonly total: boolean;
+
+  constructor(readonly serde: FastSerde<T>) {
+    this.name = serde.name;
+    this.valueIsIdentity = serde.valueIsIdentity ?? false;
+    this.total = serde.total ?? false;
+  }
+
+  encode(value: T, out: ByteWriter): void {
+    const start = out.length;
+    try {
+      this.serde.encode(value, out);
+    } catch (error) {
+      out.length = start;
+      throw cannotSerialize(this.name, value, error);
+    }
+  }
+
+  decode(buffer: Buffer, start: number, end: number): T | Promise<T> {
+    let value: T | Promise<T>;
+    try {
+      value = this.serde.decode(buffer, start, end);
+    } catch (error) {
+      throw cannotDeserialize(this.name, buffer, start, end, error);
+    }
+    if (!isPromiseLike(value)) return value;
+    const shown = Buffer.from(buffer.subarray(start, end));
+    return value.then(undefined, (error: unknown) => {
+      throw cannotDeserialize(this.name, shown, 0, shown.length, error);
+    });
+  }
+
+  decodeSync(buffer: Buffer, start: number, end: number): T {
+    let value: T | Promise<T>;
+    try {
+      value = this.serde.decode(buffer, start, end);
+    } catch (error) {
+      throw cannotDeserialize(this.name, buffer, start, end, error);
+    }
+    if (!isPromiseLike(value)) return value;
+    // Nobody awaits it: a rejection must not become an unhandled one.
+    value.then(undefined, () => undefined);
+    throw new MillraceError('MILL_SERDE', `Serde ${this.name} gave a promise where the value is needed at once (in a store)`, {
+      details: { serde: this.name },
+    });
+  }
+}
+
+class CompletedSerde<T> implements FastSerde<T> {
+  readonly name: string;
+  readonly valueIsIdentity: boolean;
+  readonly total: boolean;
+
+  constructor(private readonly inner: Serde<T>) {
+    this.name = inner.name;
+    this.valueIsIdentity = inner.valueIsIdentity ?? false;
+    this.total = inner.total ?? false;
+  }
+
+  serialize(value: T): Uint8Array {
+    return this.inner.serialize(value);
+  }
+
+  deserialize(bytes: Buffer): T | Promise<T> {
+    return this.inner.deserialize(bytes);
+  }
+
+  async prepare(use: { topic: string; part: 'key' | 'value' }): Promise<void> {
+    await this.inner.prepare?.(use);
+  }
+
+  encode(value: T, out: ByteWriter): void {
+    if (this.inner.encode === undefined) out.writeBytes(this.inner.serialize(value));
+    else this.inner.encode(value, out);
+  }
+
+  decode(buffer: Buffer, start: number, end: number): T | Promise<T> {
+    if (this.inner.decode === undefined) return this.inner.deserialize(buffer.subarray(start, end));
+    return this.inner.decode(buffer, start, end);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The LevelDB engine, one directory a task. LevelDB's own lock lets one process alone open it. Writes are not synced: a crash of the process loses nothing,
+ * a power loss cuts LevelDB's log at a batch boundary, which leaves the stores at an earlier epoch and their changelog tail to be read again.
+ */
+import { rm } from 'node:fs/promises';
+import { ClassicLevel } from 'classic-level';
+import { MillraceError } from '../../errors.js';
+import type { Engine, EngineBatch, EngineRange, EngineScan } from './engine.js';
+
+export interface LevelEngineOptions {
+  readonly directory: string;
+  readonly taskId: string;
+  /** Bytes. LevelDB holds up to two of them. Default 8 MiB. */
+  readonly writeBufferSize?: number;
+  /** Bytes of uncompressed blocks kept for reads. Default 8 MiB. */
+  readonly blockCacheSize?: number;
+}
+
+type Database = ClassicLevel<Buffer, Buffer>;
+
+const defaultBytes = 8 * 1024 * 1024;
+
+/** Opens the database; one that can't be read is deleted and made anew (`corrupted` says so). Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. */
+export async function openLevelEngine(options: LevelEngineOptions): Promise<{ engine: Engine; corrupted: MillraceError | null }> {
+  try {
+    return { engine: await open(options), corrupted: null };
+  } catch (error) {
+    const failure = openFailure(options, error);
+    if (failure.code !== 'MILL_STORE_CORRUPTED') throw failure;
+    await rm(options.directory, { recursive: true, force: true });
+    return { engine: await open(options), corrupted: failure };
+  }
+}
+
+async function open(options: LevelEngineOptions): Promise<Engine> {
+  const database: Database = new ClassicLevel<Buffer, Buffer>(options.directory, {
+    keyEncoding: 'buffer',
+    valueEncoding: 'buffer',
+    writeBufferSize: options.writeBufferSize ?? defaultBytes,
+    cacheSize: options.blockCacheSize ?? defaultBytes,
+  });
+  await database.open();
+  return new LevelEngine(database, options.taskId);
+}
+
+function openFailure(options: LevelEngineOptions, error: unknown): MillraceError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const code = (cause as { code?: unknown }).code;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const details = { task: options.taskId, directory: options.directory };
+  if (code === 'LEVEL_LOCKED') {
+    return new MillraceError(
+      'MILL_STORE_DIRECTORY_LOCKED',
+      `The state directory ${options.directory} of task ${options.taskId} is in use`,
+      { cause, details },
+    );
+  }
+  // A file that the manifest names and that is gone shows as an I/O error; starting over mends it, unlike a full disk or missing rights.
+  const missingFile = code === 'LEVEL_IO_ERROR' && reason.includes('No such file');
+  if (code === 'LEVEL_CORRUPTION' || code === 'LEVEL_INVALID_ARGUMENT' || missingFile) {
+    return new MillraceError(
+      'MILL_STORE_CORRUPTED',
+      `The state of task ${options.taskId} in ${options.directory} can’t be read: ${reason}`,
+      { cause, details },
+    );
+  }
+  return new MillraceError(
+    'MILL_STORE_IO',
+    `The state directory ${options.directory} of task ${options.taskId} can’t be opened: ${reason}`,
+    { cause, details },
+  );
+}
+
+class LevelEngine implements Engine {
+  constructor(
+    private readonly database: Database,
+    private readonly taskId: string,
+  ) {}
+
+  get(key: Buffer): Buffer | undefined {
+    try {
+      return this.database.getSync(key);
+    } catch (error) {
+      throw this.failure('Reading', error);
+    }
+  }
+
+  batch(): EngineBatch {
+    const batch = this.database.batch();
+    return {
+      put: (key, value) => void batch.put(key, value),
+      delete: (key) => void batch.del(key),
+      write: () => this.guard('Writing', batch.write()),
+      close: () => batch.close(),
+    };
+  }
+
+  scan(range: EngineRange): EngineScan {
+    const iterator = this.database.iterator({
+      gte: range.from,
+      lt: range.to,
+      reverse: range.reverse ?? false,
+      values: range.keysOnly !== true,
+    });
+    return {
+      next: (size) => this.guard('Scanning', iterator.nextv(size)),
+      seek: (key) => iterator.seek(key),
+      close: () => iterator.close(),
+    };
+  }
+
+  clear(from: Buffer, to: Buffer): Promise<void> {
+    return this.guard('Clearing', this.database.clear({ gte: from, lt: to }));
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+
+  private async guard<T>(what: string, work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      throw this.failure(what, error);
+    }
+  }
+
+  private failure(what: string, error: unknown): MillraceError {
+    const code = (error as { code?: unknown }).code;
+    const reason = error instanceof Error ? error.message : String(error);
+    const closed = code === 'LEVEL_ITERATOR_NOT_OPEN' || code === 'LEVEL_DATABASE_NOT_OPEN' || code === 'LEVEL_BATCH_NOT_OPEN';
+    const corrupted = code === 'LEVEL_CORRUPTION';
+    return new MillraceError(
+      closed ? 'MILL_STORE_CLOSED' : corrupted ? 'MILL_STORE_CORRUPTED' : 'MILL_STORE_IO',
+      `${what} the state of task ${this.taskId} failed: ${reason}`,
+      { cause: error, details: { task: this.taskId } },
+    );
+  }
+}

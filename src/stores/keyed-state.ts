@@ -1,0 +1,395 @@
+/**
+ * What all stores share: rows in memory over the task's engine, and their way through the epochs.
+ *
+ *   active:  `locate` + `write` change a row in place; its first write in an epoch puts it on the dirty list and pins it
+ *   frozen:  `freeze` serialises each dirty row once, into the changelog and into a layer of bytes; the active epoch goes on with the same rows
+ *   due:     the epoch is committed in Kafka; the engine write takes the layer's bytes, so a row may have changed again meanwhile
+ *   clean:   `release` unpins; memory and engine hold the same value, and the row may be evicted
+ *
+ * Invariant: the engine never holds a value of an epoch that is not committed, and every row that differs from the engine is pinned in memory.
+ * Subclasses give rows their place (one table, or a table a window). Everything here runs synchronously inside the task.
+ */
+import { ByteWriter } from '../bytes/byte-writer.js';
+import { MillraceError } from '../errors.js';
+import type { CompiledSerde } from '../serdes/serde.js';
+import type { CacheBudget, Evictable } from './cache-budget.js';
+import { ChangeList } from './change-list.js';
+import type { Engine, EngineBatch } from './engine/engine.js';
+import { FrozenLayer } from './frozen-layer.js';
+import { Row } from './row.js';
+import { RowTable } from './row-table.js';
+import type { TableLayout } from './row-table.js';
+import type { StateStore, StoreEntry, StoreKind, StoreSpec } from './store.js';
+import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
+import type { StoreMarks } from './store-marks.js';
+
+/** Row, map entry and their fields; keys and values come on top. */
+const rowOverhead = 200;
+const timestampBytes = 8;
+const maxSpareLayers = 2;
+/** A layer whose buffer grew past this is not kept for reuse. */
+const maxSpareBytes = 8 * 1024 * 1024;
+
+export abstract class KeyedState<K, V> implements StateStore, Evictable {
+  readonly name: string;
+  readonly kind: StoreKind;
+  readonly spec: StoreSpec;
+  readonly taskId: string;
+  readonly id: number;
+  readonly engine: Engine | null;
+  /** Bytes that the active epoch changed, estimated. */
+  activeBytes = 0;
+  closed = false;
+  protected readonly keySerde: CompiledSerde<unknown>;
+  protected readonly valueSerde: CompiledSerde<unknown>;
+  protected readonly identity: boolean;
+  protected readonly changes: ChangeList<K, V> | null;
+  protected entries = 0;
+  private readonly budget: CacheBudget | null;
+  private readonly timestamped: boolean;
+  private readonly scratch = new ByteWriter(256);
+  private generation = 1;
+  private dirty: Row<K, V>[] = [];
+  private readonly spareLayers: FrozenLayer<K, V>[] = [];
+
+  constructor(environment: StoreEnvironment) {
+    const { spec } = environment;
+    this.spec = spec;
+    this.name = spec.name;
+    this.kind = spec.kind;
+    this.taskId = environment.taskId;
+    this.id = environment.id;
+    this.engine = environment.engine;
+    this.budget = environment.engine === null ? null : environment.budget;
+    this.keySerde = environment.keySerde;
+    this.valueSerde = environment.valueSerde;
+    this.identity = environment.keySerde.valueIsIdentity;
+    this.timestamped = spec.kind === 'timestampedKeyValue' || spec.kind === 'timestampedWindow';
+    this.changes = spec.trackChanges === true ? new ChangeList<K, V>(environment.valueSerde) : null;
+    this.budget?.add(this);
+  }
+
+  // ---- the hot path
+
+  /** Replaces the row that was located. */
+  writeRow(located: Row<K, V>, value: V | null, timestamp: number): void {
+    const row = located.stamp === this.generation && located.linked ? located : this.firstWrite(located);
+    if (this.changes !== null && row.changeStamp !== this.changes.generation) this.changes.add(row);
+    if (value === null) {
+      if (row.value !== null) this.entries--;
+      row.deletedAt = timestamp;
+      row.timestamp = -1;
+    } else {
+      if (row.value === null) this.entries++;
+      row.timestamp = timestamp;
+    }
+    row.value = value;
+  }
+
+  protected locateIn(table: RowTable<K, V>, key: K): Row<K, V> {
+    const hash = this.identity ? key : this.hashOf(key);
+    const row = table.rows.get(hash);
+    if (row === undefined) return this.load(table, key, hash);
+    row.referenced = true;
+    if (this.changes !== null) this.changes.capture(row);
+    return row;
+  }
+
+  /** The row behind an entry that `locate` gave out. */
+  protected rowOf(entry: StoreEntry<K, V>): Row<K, V> {
+    if (entry instanceof Row) return entry;
+    throw new MillraceError('MILL_STATE_INVALID', `Store ${this.name}: write takes what locate gave`, { details: { store: this.name } });
+  }
+
+  /** For reads alone: null when the row is absent, without making one. */
+  protected peekIn(table: RowTable<K, V>, key: K): Row<K, V> | null {
+    const row = table.rows.get(this.identity ? key : this.hashOf(key));
+    if (row === undefined && !table.mayMiss) {
+      this.assertOpen();
+      return null;
+    }
+    const found = this.locateIn(table, key);
+    return found.value === null ? null : found;
+  }
+
+  /** What a Map can tell keys apart by. */
+  protected hashOf(key: K): string {
+    this.scratch.reset();
+    this.keySerde.encode(key, this.scratch);
+    return this.scratch.buffer.toString('latin1', 0, this.scratch.length);
+  }
+
+  // ---- misses
+
+  /** The key is serialised even when the engine need not be asked: a key of the wrong type fails here, at its record, and not at the barrier. */
+  private load(table: RowTable<K, V>, key: K, hash: unknown): Row<K, V> {
+    this.assertOpen();
+    const out = this.scratch;
+    out.reset();
+    out.writeBytes(table.prefix);
+    this.keySerde.encode(key, out);
+    const row = new Row<K, V>(key, hash, table, rowOverhead + out.length);
+    if (table.mayMiss && this.engine !== null) {
+      const bytes = this.engine.get(out.view());
+      if (bytes !== undefined) {
+        this.fill(row, bytes);
+        table.link(row);
+        if (this.changes !== null) this.changes.capture(row);
+      }
+    }
+    return row;
+  }
+
+  private firstWrite(located: Row<K, V>): Row<K, V> {
+    this.assertOpen();
+    const row = located.linked ? located : this.adopt(located);
+    if (row.stamp === this.generation) return row;
+    row.stamp = this.generation;
+    row.table.pin(row);
+    this.dirty.push(row);
+    this.activeBytes += row.size;
+    return row;
+  }
+
+  /** Links a row that was located as absent, or evicted since, unless another took its place meanwhile. */
+  private adopt(row: Row<K, V>): Row<K, V> {
+    const present = row.table.rows.get(row.hash);
+    if (present !== undefined) return present;
+    row.table.link(row);
+    return row;
+  }
+
+  private fill(row: Row<K, V>, bytes: Buffer): void {
+    let start = 0;
+    if (this.timestamped) {
+      row.timestamp = Number(bytes.readBigInt64BE(0));
+      start = timestampBytes;
+    } else {
+      row.timestamp = 0;
+    }
+    row.value = this.decodeValue(bytes, start, bytes.length);
+    row.size += 2 * bytes.length;
+  }
+
+  protected decodeValue(bytes: Buffer, start: number, end: number): V {
+    return this.valueSerde.decodeSync(bytes, start, end) as V;
+  }
+
+  // ---- epochs
+
+  /** Serialises what the active epoch changed; null when it changed nothing. */
+  freeze(sink: ChangelogSink | null): FrozenLayer<K, V> | null {
+    const { dirty } = this;
+    if (dirty.length === 0) return null;
+    const layer = this.spareLayers.pop() ?? new FrozenLayer<K, V>();
+    layer.rows = dirty;
+    layer.marks = this.marks();
+    if (this.engine !== null || sink !== null) {
+      for (const row of dirty) this.freezeRow(row, layer, sink);
+    }
+    this.dirty = [];
+    this.generation++;
+    this.activeBytes = 0;
+    return layer;
+  }
+
+  private freezeRow(row: Row<K, V>, layer: FrozenLayer<K, V>, sink: ChangelogSink | null): void {
+    const { table, value } = row;
+    const out = layer.bytes;
+    // Without an engine nobody reads the bytes again once the sink has copied them.
+    if (this.engine === null) out.reset();
+    const start = out.length;
+    out.writeBytes(table.prefix);
+    const keyStart = out.length;
+    this.keySerde.encode(row.key, out);
+    const keyEnd = out.length;
+    if (table.suffix !== null) out.writeBytes(table.suffix);
+    const changelogKeyEnd = out.length;
+    if (value === null) {
+      if (sink !== null) sink.append(this.name, row.deletedAt, out.buffer, keyStart, changelogKeyEnd, null, 0, 0);
+      if (this.engine !== null) layer.add(start, keyEnd, -1, out.length);
+      return;
+    }
+    if (this.timestamped) out.writeInt64(row.timestamp);
+    const valueStart = out.length;
+    this.encodeValue(row, value, out);
+    if (sink !== null) sink.append(this.name, row.timestamp, out.buffer, keyStart, changelogKeyEnd, out.buffer, valueStart, out.length);
+    if (this.engine === null) return;
+    layer.add(start, keyEnd, changelogKeyEnd, out.length);
+    table.resize(row, rowOverhead + (keyEnd - start) + 2 * (out.length - changelogKeyEnd));
+  }
+
+  private encodeValue(row: Row<K, V>, value: V, out: ByteWriter): void {
+    try {
+      this.valueSerde.encode(value, out);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new MillraceError('MILL_SERDE', `Store ${this.name} of task ${this.taskId}, key ${this.shown(row.key)}: ${reason}`, {
+        cause,
+        details: { store: this.name, task: this.taskId },
+      });
+    }
+  }
+
+  /** The engine has the layer's rows, or newer ones, or there is no engine. */
+  release(layer: FrozenLayer<K, V>): void {
+    for (const row of layer.rows) row.table.unpin(row);
+    layer.reset();
+    if (this.spareLayers.length < maxSpareLayers && layer.bytes.buffer.length <= maxSpareBytes) this.spareLayers.push(layer);
+  }
+
+  protected drain(visit: Parameters<ChangeList<K, V>['drain']>[0]): void | Promise<void> {
+    if (this.changes === null) {
+      throw new MillraceError('MILL_STATE_INVALID', `Store ${this.name} was not built with trackChanges`, {
+        details: { store: this.name },
+      });
+    }
+    return this.changes.drain(visit);
+  }
+
+  /** Rows in memory go, the committed ones stay in the engine. Every later use throws MILL_STORE_CLOSED, at no cost to the hot path: it misses. */
+  close(): void {
+    this.closed = true;
+    this.dirty = [];
+    this.spareLayers.length = 0;
+    this.dropRows();
+  }
+
+  assertOpen(): void {
+    if (this.closed) {
+      throw new MillraceError('MILL_STORE_CLOSED', `Store ${this.name} of task ${this.taskId} is closed`, {
+        details: { store: this.name, task: this.taskId },
+      });
+    }
+  }
+
+  // ---- restore
+
+  /** Adds one changelog record to `batch` (LevelDB) or to the rows in memory. The bytes are the changelog's. */
+  restoreInto(
+    table: RowTable<K, V>,
+    timestamp: number,
+    key: Buffer,
+    keyStart: number,
+    keyEnd: number,
+    value: Buffer | null,
+    valueStart: number,
+    valueEnd: number,
+    batch: EngineBatch | null,
+  ): void {
+    if (batch === null) this.restoreInMemory(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd);
+    else this.restoreInEngine(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd, batch);
+  }
+
+  private restoreInEngine(
+    table: RowTable<K, V>,
+    timestamp: number,
+    key: Buffer,
+    keyStart: number,
+    keyEnd: number,
+    value: Buffer | null,
+    valueStart: number,
+    valueEnd: number,
+    batch: EngineBatch,
+  ): void {
+    const out = this.scratch;
+    out.reset();
+    out.writeBytes(table.prefix);
+    out.writeBytes(key, keyStart, keyEnd);
+    const split = out.length;
+    table.mayMiss = true;
+    if (value === null) {
+      this.entries = Math.max(0, this.entries - 1);
+      batch.delete(out.view());
+      return;
+    }
+    this.entries++;
+    if (!this.timestamped) {
+      batch.put(out.view(), value.subarray(valueStart, valueEnd));
+      return;
+    }
+    out.writeInt64(timestamp);
+    out.writeBytes(value, valueStart, valueEnd);
+    batch.put(out.buffer.subarray(0, split), out.buffer.subarray(split, out.length));
+  }
+
+  private restoreInMemory(
+    table: RowTable<K, V>,
+    timestamp: number,
+    key: Buffer,
+    keyStart: number,
+    keyEnd: number,
+    value: Buffer | null,
+    valueStart: number,
+    valueEnd: number,
+  ): void {
+    const decoded = this.keySerde.decodeSync(key, keyStart, keyEnd) as K;
+    const hash = this.identity ? decoded : key.toString('latin1', keyStart, keyEnd);
+    let row = table.rows.get(hash);
+    if (value === null) {
+      if (row === undefined) return;
+      this.entries--;
+      table.unlink(row);
+      return;
+    }
+    if (row === undefined) {
+      row = new Row<K, V>(decoded, hash, table, rowOverhead + (keyEnd - keyStart));
+      table.link(row);
+      this.entries++;
+    }
+    row.timestamp = timestamp;
+    row.value = this.decodeValue(value, valueStart, valueEnd);
+  }
+
+  // ---- what subclasses share
+
+  protected makeTable(layout: TableLayout, mayMiss: boolean): RowTable<K, V> {
+    return new RowTable<K, V>(layout, mayMiss, this.budget, (row) => this.orderOf(row));
+  }
+
+  /** Key bytes as a latin1 string: the order of range scans. */
+  orderOf(row: Row<K, V>): string {
+    return this.identity ? this.keyOrder(row.key) : (row.hash as string);
+  }
+
+  keyOrder(key: K): string {
+    return this.hashOf(key);
+  }
+
+  decodeKey(bytes: Buffer, start: number): K {
+    return this.keySerde.decodeSync(bytes, start, bytes.length) as K;
+  }
+
+  /** A row read by a scan; it is not linked and can't be written to. */
+  scannedRow(table: RowTable<K, V>, engineKey: Buffer, engineValue: Buffer): Row<K, V> {
+    const row = new Row<K, V>(this.decodeKey(engineKey, table.prefix.length), null, table, 0);
+    this.fill(row, engineValue);
+    return row;
+  }
+
+  private shown(key: K): string {
+    return (typeof key === 'object' ? JSON.stringify(key) : String(key)).slice(0, 60);
+  }
+
+  abstract evict(steps: number): number;
+  abstract marks(): StoreMarks;
+  abstract adoptMarks(marks: StoreMarks): void;
+  /** Finds out what the engine holds, once, before the store is used. */
+  abstract attach(engineHasRows: boolean): Promise<void>;
+  /** Adds one changelog record; the key may carry a window. */
+  abstract restore(
+    timestamp: number,
+    key: Buffer,
+    keyStart: number,
+    keyEnd: number,
+    value: Buffer | null,
+    valueStart: number,
+    valueEnd: number,
+    batch: EngineBatch | null,
+  ): void;
+  /** After an engine write: drops what is out of retention; returns engine ranges to clear. */
+  abstract expire(committed: StoreMarks): readonly (readonly [Buffer, Buffer])[];
+  protected abstract dropRows(): void;
+  /** Forgets everything, as if the store had never been written. */
+  abstract reset(): void;
+}

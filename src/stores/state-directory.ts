@@ -1,0 +1,206 @@
+/**
+ * Where an app instance keeps its local state: its identity and a folder for each task.
+ *
+ *     <stateDir>/<applicationId>/[instance-<n>/]process.json     who this instance is
+ *                                               lock/            held while the process lives
+ *                                               tasks/<task>/db  one database a task
+ *
+ * With a `stateDir` of its own an instance owns `<stateDir>/<applicationId>`. Without one, several processes may run side by side on one machine: each takes the
+ * first free `instance-<n>` under the temporary folder, so one that was killed finds its slot, its id and its state again when it starts anew.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MillraceError } from '../errors.js';
+import { tryLockDirectory } from './directory-lock.js';
+import type { DirectoryLock } from './directory-lock.js';
+
+export interface StateDirectoryOptions {
+  readonly applicationId: string;
+  /** null: `<temporary folder>/millrace`, with a slot for each process. */
+  readonly stateDir: string | null;
+  /** Default `crypto.randomUUID`. */
+  readonly newId?: () => string;
+}
+
+interface Identity {
+  readonly processId: string;
+  /** Group member ids by thread. */
+  readonly members: Readonly<Record<string, string>>;
+}
+
+const maxSlots = 1000;
+
+/** The default `stateDir`. */
+export function defaultStateDir(): string {
+  return join(tmpdir(), 'millrace');
+}
+
+export class StateDirectory {
+  private released: Promise<void> | null = null;
+  private saving: Promise<void> = Promise.resolve();
+
+  private constructor(
+    /** This instance's folder. */
+    readonly root: string,
+    private readonly lock: DirectoryLock,
+    private identity: Identity,
+  ) {}
+
+  /** Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. */
+  static async acquire(options: StateDirectoryOptions): Promise<StateDirectory> {
+    const { applicationId, stateDir } = options;
+    if (stateDir !== null) {
+      const root = join(stateDir, applicationId);
+      const directory = await take(root, options);
+      if (directory !== null) return directory;
+      throw new MillraceError(
+        'MILL_STORE_DIRECTORY_LOCKED',
+        `The state directory ${root} is used by another instance of ${applicationId}`,
+        {
+          details: { directory: root, applicationId },
+        },
+      );
+    }
+    const parent = join(defaultStateDir(), applicationId);
+    for (let slot = 0; slot < maxSlots; slot++) {
+      const directory = await take(join(parent, `instance-${slot}`), options);
+      if (directory !== null) return directory;
+    }
+    throw new MillraceError('MILL_STORE_DIRECTORY_LOCKED', `All ${maxSlots} instance folders under ${parent} are in use`, {
+      details: { directory: parent },
+    });
+
+    async function take(root: string, { newId = randomUUID }: StateDirectoryOptions): Promise<StateDirectory | null> {
+      await makeDirectory(root);
+      const lock = await tryLockDirectory(root);
+      if (lock === null) return null;
+      try {
+        const known = await readIdentity(root);
+        const directory = new StateDirectory(root, lock, known ?? { processId: newId(), members: {} });
+        if (known === null) await directory.save();
+        return directory;
+      } catch (error) {
+        await lock.release();
+        throw error;
+      }
+    }
+  }
+
+  /** Part of the transactional ids. Kept across restarts, so that a new process fences the transactions of the one before. */
+  get processId(): string {
+    return this.identity.processId;
+  }
+
+  memberId(thread: string): string | null {
+    return this.identity.members[thread] ?? null;
+  }
+
+  /** Keeps the group member id of a thread, for a quick return after a restart; null forgets it. */
+  async rememberMember(thread: string, memberId: string | null): Promise<void> {
+    if (this.memberId(thread) === memberId) return;
+    const others = Object.entries(this.identity.members).filter(([name]) => name !== thread);
+    const members = Object.fromEntries(memberId === null ? others : [...others, [thread, memberId]]);
+    this.identity = { ...this.identity, members };
+    await this.save();
+  }
+
+  taskDirectory(taskId: string): string {
+    return join(this.root, 'tasks', taskId);
+  }
+
+  /** Ids of the tasks that have state here. */
+  async tasks(): Promise<string[]> {
+    try {
+      return (await readdir(join(this.root, 'tasks'))).sort();
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw unusable(this.root, error);
+    }
+  }
+
+  async removeTask(taskId: string): Promise<void> {
+    await rm(this.taskDirectory(taskId), { recursive: true, force: true });
+  }
+
+  /**
+   * Deletes the state of tasks that are not `owned` and were not written for `olderThanMs` (Kafka Streams' `state.cleanup.delay.ms`, 10 minutes there). Returns their ids.
+   */
+  async removeStale(owned: ReadonlySet<string>, olderThanMs: number, now = Date.now()): Promise<string[]> {
+    const removed: string[] = [];
+    for (const taskId of await this.tasks()) {
+      if (owned.has(taskId) || now - (await this.lastWritten(taskId)) < olderThanMs) continue;
+      await this.removeTask(taskId);
+      removed.push(taskId);
+    }
+    return removed;
+  }
+
+  /** Gives the folder free for another process. Its state stays. */
+  release(): Promise<void> {
+    this.released ??= this.saving.then(() => this.lock.release());
+    return this.released;
+  }
+
+  private async lastWritten(taskId: string): Promise<number> {
+    const folder = join(this.taskDirectory(taskId), 'db');
+    try {
+      let latest = (await stat(this.taskDirectory(taskId))).mtimeMs;
+      for (const file of await readdir(folder)) latest = Math.max(latest, (await stat(join(folder, file))).mtimeMs);
+      return latest;
+    } catch (error) {
+      // Files come and go while the database is in use; then it is not old.
+      return isMissing(error) ? 0 : Date.now();
+    }
+  }
+
+  /** Whole or not at all: a crash in between leaves the file as it was. */
+  private save(): Promise<void> {
+    const saved = this.saving.then(async () => {
+      const file = join(this.root, 'process.json');
+      try {
+        await writeFile(`${file}.new`, `${JSON.stringify(this.identity, null, 2)}\n`);
+        await rename(`${file}.new`, file);
+      } catch (error) {
+        throw unusable(this.root, error);
+      }
+    });
+    this.saving = saved.catch(() => undefined);
+    return saved;
+  }
+}
+
+async function makeDirectory(root: string): Promise<void> {
+  try {
+    await mkdir(root, { recursive: true });
+  } catch (error) {
+    throw unusable(root, error);
+  }
+}
+
+/** null when there is none, or it can't be read: then the instance is a new one. */
+async function readIdentity(root: string): Promise<Identity | null> {
+  let text: string;
+  try {
+    text = await readFile(join(root, 'process.json'), 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw unusable(root, error);
+  }
+  try {
+    const read = JSON.parse(text) as Partial<Identity>;
+    return typeof read.processId === 'string' && read.processId !== '' ? { processId: read.processId, members: read.members ?? {} } : null;
+  } catch {
+    return null;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'ENOENT';
+}
+
+function unusable(directory: string, cause: unknown): MillraceError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new MillraceError('MILL_STORE_IO', `The state directory ${directory} can’t be used: ${reason}`, { cause, details: { directory } });
+}

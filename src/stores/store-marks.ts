@@ -1,0 +1,9 @@
+/** What a store knows beside its rows; written with them, so that it is always of the same epoch. */
+export interface StoreMarks {
+  /** Window kinds: the highest window start put so far, -1 before the first. Expiry follows it. */
+  readonly observed: number;
+  /** Window kinds: windows with a start at or below it were given out by `drainClosed`. */
+  readonly closedUpTo: number;
+  /** Number of rows; approximate after a restore. */
+  readonly entries: number;
+}

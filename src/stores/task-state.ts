@@ -1,0 +1,459 @@
+/**
+ * All state of one task: its stores over one engine, carried through the epochs together.
+ *
+ * The runtime calls `freeze` at a barrier, `committed` when the Kafka transaction has ended and `maybeFlush` now and then. Several committed epochs go to the engine
+ * in one atomic batch together with their changelog positions and the epoch number. So the engine is always at a committed epoch: equal to Kafka or
+ * behind, never ahead, and what a crash costs is the changelog's tail.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MillraceError } from '../errors.js';
+import type { Logger } from '../observability/logger.js';
+import type { CompiledSerde } from '../serdes/serde.js';
+import { CacheBudget } from './cache-budget.js';
+import type { Engine, EngineBatch } from './engine/engine.js';
+import { openLevelEngine } from './engine/level-engine.js';
+import { deleteStoreMeta, putCleanEnd, putEpoch, putStoreMeta, readEngineMeta } from './engine-meta.js';
+import type { ChangelogIdentity, EngineMeta, StoreMeta } from './engine-meta.js';
+import { EpochLog } from './epoch-log.js';
+import type { AnyLayer, AnyState, FrozenEpoch } from './epoch-log.js';
+import { RestoreBuffer } from './restore-buffer.js';
+import { SerialQueue } from './serial-queue.js';
+import type { StateStore, StoreSpec } from './store.js';
+import { idPrefix } from './store-environment.js';
+import type { ChangelogSink } from './store-environment.js';
+import { TaskStore } from './task-store.js';
+
+export interface TaskStateOptions {
+  readonly taskId: string;
+  /** The task's directory; null: everything in memory, whatever the specs say. */
+  readonly directory: string | null;
+  readonly specs: readonly StoreSpec[];
+  readonly defaultEngine: 'memory' | 'leveldb';
+  serdes(spec: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
+  /** Bytes that rows of LevelDB stores may take in memory. */
+  readonly cacheBytes: number;
+  readonly logger: Logger;
+  /** Milliseconds between engine writes. Default 1000. */
+  readonly flushIntervalMs?: number;
+  /** Wall clock, ms. Default `Date.now`. */
+  readonly now?: () => number;
+  /** Timestamp of the record in work: that of the changelog records of plain stores. Default: the wall clock. */
+  readonly recordTimestamp?: () => number;
+}
+
+/** Due bytes that start an engine write before its time. */
+const flushEarlyBytes = 16 * 1024 * 1024;
+/** Due bytes past which a failing engine write is no longer put off. */
+const flushGiveUpBytes = 128 * 1024 * 1024;
+/** Rows put into a batch, or released, before the event loop gets a turn. */
+const sliceRows = 2000;
+
+export class TaskState {
+  /** Last epoch in the engine, -1 before the first. */
+  epoch = -1;
+  /** Set when the engine was found unreadable and emptied. */
+  wiped: 'corrupted' | null = null;
+  private readonly stores = new Map<string, TaskStore>();
+  private readonly states: AnyState[] = [];
+  private readonly epochs: EpochLog;
+  private readonly queue = new SerialQueue();
+  private readonly restoring: RestoreBuffer | null;
+  private readonly now: () => number;
+  private lastFlush: number;
+  private flushMark = 0;
+  private flushRunning = false;
+  private flushFailure: Error | null = null;
+  /** Rows that should be gone may still be there: nothing is restored over them. */
+  private wipeFailure: Error | null = null;
+  private closing: Promise<void> | null = null;
+
+  private constructor(
+    private readonly options: TaskStateOptions,
+    private readonly engine: Engine | null,
+  ) {
+    this.epochs = new EpochLog(options.taskId);
+    this.restoring = engine === null ? null : new RestoreBuffer(engine);
+    this.now = options.now ?? Date.now;
+    this.lastFlush = this.now();
+  }
+
+  /** Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. An unreadable database is emptied, said in the log and in `wiped`. */
+  static async open(options: TaskStateOptions): Promise<TaskState> {
+    const { directory } = options;
+    const persistent = directory !== null && options.specs.some((spec) => engineOf(spec, options) === 'leveldb');
+    if (!persistent) {
+      const state = new TaskState(options, null);
+      await state.addStores(null);
+      return state;
+    }
+    const { engine, corrupted } = await openLevelEngine({ directory: join(directory, 'db'), taskId: options.taskId });
+    const state = new TaskState(options, engine);
+    if (corrupted !== null) {
+      state.wiped = 'corrupted';
+      options.logger.warn(
+        { task: options.taskId, err: corrupted },
+        'the local state could not be read: it was emptied and is restored whole',
+      );
+    }
+    try {
+      const meta = await readEngineMeta(engine);
+      state.epoch = meta.epoch;
+      await state.addStores(meta);
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+    return state;
+  }
+
+  /** Bytes changed in the active epoch, estimated: the runtime commits early above a bound. */
+  get activeBytes(): number {
+    let bytes = 0;
+    for (const state of this.states) bytes += state.activeBytes;
+    return bytes;
+  }
+
+  /** Bytes given to `restoreRecord` since the last `restoreFlush`. */
+  get restorePendingBytes(): number {
+    return this.restoring?.bytes ?? 0;
+  }
+
+  /** The store of that name as operators see it. Errors: MILL_TOPOLOGY_UNKNOWN_STORE. */
+  store(name: string): StateStore {
+    return this.taskStore(name).facade;
+  }
+
+  /** Writes to expired windows of the store since it was opened. */
+  expiredWrites(name: string): number {
+    return this.taskStore(name).expiredWrites;
+  }
+
+  // ---- restore
+
+  /** Changelog offset to go on from; null: restore whole. Another topic id or cluster than the one the position was noted for wipes the store. */
+  position(name: string, identity: ChangelogIdentity): number | null {
+    const store = this.taskStore(name);
+    const known = store.changelog;
+    if (store.position !== null && known !== null && !sameChangelog(known, identity)) {
+      this.options.logger.warn(
+        { task: this.options.taskId, store: name, known, found: identity },
+        'the changelog is another one: the store is wiped',
+      );
+      this.wipeStore(store);
+    }
+    store.changelog = identity;
+    return store.position;
+  }
+
+  /** `from` null wipes the store first. */
+  beginRestore(name: string, from: number | null): void {
+    const store = this.taskStore(name);
+    if (from === null) this.wipeStore(store);
+    else store.position = from;
+  }
+
+  /** Applies one changelog record. The bytes are copied at once; nothing is decoded for LevelDB stores. */
+  restoreRecord(
+    name: string,
+    timestamp: number,
+    key: Buffer,
+    keyStart: number,
+    keyEnd: number,
+    value: Buffer | null,
+    valueStart: number,
+    valueEnd: number,
+  ): void {
+    const { state } = this.taskStore(name);
+    const batch = state.engine === null || this.restoring === null ? null : this.restoring.batch(keyEnd - keyStart + valueEnd - valueStart);
+    state.restore(timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd, batch);
+  }
+
+  /** Writes what was restored, with the offsets reached (by store name), in one atomic batch: an interrupted restore goes on from there. */
+  restoreFlush(nextOffsets: ReadonlyMap<string, number>): Promise<void> {
+    const batch = this.restoring?.take() ?? null;
+    const reached: TaskStore[] = [];
+    for (const [name, offset] of nextOffsets) {
+      const store = this.taskStore(name);
+      store.position = offset;
+      store.marks = store.state.marks();
+      reached.push(store);
+    }
+    if (batch === null) return Promise.resolve();
+    for (const store of reached) this.putMeta(batch, store);
+    return this.queue.run(() => {
+      if (this.wipeFailure !== null) throw this.wipeFailure;
+      return batch.write();
+    });
+  }
+
+  /** The store is as of `nextOffset` and ready for use. */
+  async endRestore(name: string, nextOffset: number): Promise<void> {
+    await this.restoreFlush(new Map([[name, nextOffset]]));
+  }
+
+  // ---- epochs
+
+  /** Step 3 of the barrier, synchronous: one changelog record for each row changed in the active epoch; the rows are frozen as `epoch`. */
+  freeze(epoch: number, sink: ChangelogSink): void {
+    const layers: (readonly [AnyState, AnyLayer])[] = [];
+    for (const state of this.states) {
+      const layer = state.freeze(state.spec.logged ? sink : null);
+      if (layer !== null) layers.push([state, layer]);
+    }
+    this.epochs.freeze(epoch, layers);
+  }
+
+  /** The frozen epoch is committed in Kafka. `nextOffsets`: changelog position by store name; stores that are absent keep theirs. */
+  committed(epoch: number, nextOffsets: ReadonlyMap<string, number>): void {
+    this.epochs.commit(epoch, nextOffsets);
+  }
+
+  /** Writes the rows of all committed epochs with their positions in one atomic batch. */
+  flush(): Promise<void> {
+    return this.queue.run(() => this.writeDue());
+  }
+
+  /**
+   * Starts a flush when it is time or too much is due. A failure is logged and tried again; when too much waits for the engine, it is thrown here.
+   */
+  maybeFlush(now: number): void {
+    const { dueBytes } = this.epochs;
+    if (this.flushFailure !== null && dueBytes > flushGiveUpBytes) throw this.flushFailure;
+    if (this.flushRunning) return;
+    const due = now - this.lastFlush >= (this.options.flushIntervalMs ?? 1000);
+    if (!due && (dueBytes < flushEarlyBytes || this.flushFailure !== null)) return;
+    this.lastFlush = now;
+    if (this.epochs.due().length === 0) return;
+    this.flushRunning = true;
+    this.flush().then(
+      () => this.flushEnded(null),
+      (error: unknown) => this.flushEnded(asError(error)),
+    );
+  }
+
+  private flushEnded(failure: Error | null): void {
+    this.flushRunning = false;
+    this.flushFailure = failure;
+    if (failure !== null && this.closing === null) {
+      this.options.logger.error({ task: this.options.taskId, err: failure }, 'writing the local state failed; it is tried again');
+    }
+  }
+
+  private async writeDue(): Promise<void> {
+    const due = this.epochs.due();
+    const last = due[due.length - 1];
+    if (last === undefined) return;
+    const touched = this.notePositions(due);
+    if (this.engine !== null) await this.writeBatch(this.engine, due, last.epoch, touched);
+    this.epoch = last.epoch;
+    this.epochs.done(due.length);
+    await this.releaseRows(due);
+    await this.expire(touched);
+  }
+
+  /** Takes positions and marks over from the epochs; they are those that the batch is about to write. */
+  private notePositions(due: readonly FrozenEpoch[]): Set<TaskStore> {
+    const touched = new Set<TaskStore>();
+    for (const frozen of due) {
+      for (const [state, layer] of frozen.layers) {
+        const store = this.taskStore(state.name);
+        store.marks = layer.marks;
+        touched.add(store);
+      }
+      for (const [name, offset] of frozen.nextOffsets) {
+        const store = this.taskStore(name);
+        store.position = offset;
+        touched.add(store);
+      }
+    }
+    return touched;
+  }
+
+  /** Newest epoch first: rows that a newer epoch has put into the batch are left out of the older ones. */
+  private async writeBatch(engine: Engine, due: readonly FrozenEpoch[], epoch: number, touched: ReadonlySet<TaskStore>): Promise<void> {
+    const mark = ++this.flushMark;
+    const batch = engine.batch();
+    try {
+      let rows = 0;
+      for (let e = due.length - 1; e >= 0; e--) {
+        for (const [state, layer] of (due[e] as FrozenEpoch).layers) {
+          if (state.engine === null) continue;
+          for (let i = 0; i < layer.rows.length; i++) {
+            const row = layer.rows[i] as (typeof layer.rows)[number];
+            if (row.flushMark === mark) continue;
+            row.flushMark = mark;
+            layer.writeRow(i, batch);
+            if (++rows % sliceRows === 0) await nextTurn();
+          }
+        }
+      }
+      for (const store of touched) this.putMeta(batch, store);
+      putEpoch(batch, epoch);
+    } catch (error) {
+      await batch.close();
+      throw error;
+    }
+    await batch.write();
+  }
+
+  private async releaseRows(due: readonly FrozenEpoch[]): Promise<void> {
+    let rows = 0;
+    for (const { layers } of due) {
+      for (const [state, layer] of layers) {
+        rows += layer.rows.length;
+        state.release(layer);
+        if (rows > 10 * sliceRows) {
+          rows = 0;
+          await nextTurn();
+        }
+      }
+    }
+  }
+
+  private async expire(touched: ReadonlySet<TaskStore>): Promise<void> {
+    for (const store of touched) {
+      for (const [from, to] of store.state.expire(store.marks)) await this.engine?.clear(from, to);
+    }
+  }
+
+  // ---- the end
+
+  /** Writes what is committed, drops what is not. Errors: a failing engine write, when `clean`; else it is logged. */
+  close(options: { readonly clean: boolean }): Promise<void> {
+    this.closing ??= this.closeOnce(options.clean);
+    return this.closing;
+  }
+
+  private async closeOnce(clean: boolean): Promise<void> {
+    const { engine, restoring } = this;
+    let failure: Error | null = null;
+    try {
+      await restoring?.take().close();
+      await this.flush();
+      if (clean && engine !== null) {
+        const batch = engine.batch();
+        putCleanEnd(batch);
+        await this.queue.run(() => batch.write());
+      }
+    } catch (error) {
+      failure = asError(error);
+    }
+    await this.shut();
+    if (failure === null) return;
+    if (clean) throw failure;
+    this.options.logger.warn(
+      { task: this.options.taskId, err: failure },
+      'the committed state could not be written at the end; its changelog has it',
+    );
+  }
+
+  /** Closes without writing and deletes the task's directory. The next `open` starts empty. */
+  async wipe(): Promise<void> {
+    this.closing ??= Promise.resolve();
+    await this.shut();
+    if (this.options.directory !== null) await rm(this.options.directory, { recursive: true, force: true });
+  }
+
+  private async shut(): Promise<void> {
+    for (const state of this.states) state.close();
+    await this.queue.idle();
+    await this.engine?.close();
+  }
+
+  // ---- stores
+
+  private async addStores(meta: EngineMeta | null): Promise<void> {
+    const budget = new CacheBudget(this.options.cacheBytes);
+    const ids = meta === null ? [] : [...meta.stores.values()].map((store) => store.id);
+    let lastId = Math.max(0, ...ids);
+    const batch = this.engine?.batch() ?? null;
+    for (const spec of this.options.specs) {
+      const engine = engineOf(spec, this.options) === 'leveldb' ? this.engine : null;
+      const known = usable(meta?.stores.get(spec.name), spec, engine, meta);
+      const serdes = this.options.serdes(spec);
+      const store = new TaskStore({
+        spec,
+        taskId: this.options.taskId,
+        id: known?.id ?? ++lastId,
+        engine,
+        budget,
+        keySerde: serdes.key,
+        valueSerde: serdes.value,
+        recordTimestamp: this.options.recordTimestamp ?? this.now,
+      });
+      if (known !== undefined) store.resume(known);
+      this.stores.set(spec.name, store);
+      this.states.push(store.state);
+      if (engine !== null && batch !== null) this.putMeta(batch, store);
+    }
+    if (this.engine === null || batch === null || meta === null) return;
+    await this.clearStrangers(this.engine, batch, meta);
+    await batch.write();
+    for (const store of this.stores.values()) if (store.state.engine !== null) await store.state.attach(store.resumed);
+  }
+
+  /** Rows of stores that are no longer in the topology, or not usable, under ids that nobody has now. */
+  private async clearStrangers(engine: Engine, batch: EngineBatch, meta: EngineMeta): Promise<void> {
+    for (const [name, { id }] of meta.stores) {
+      const store = this.stores.get(name);
+      const persistent = store !== undefined && store.state.engine !== null;
+      if (persistent && store.state.id === id) continue;
+      if (!persistent) deleteStoreMeta(batch, name);
+      await engine.clear(idPrefix(id), idPrefix(id + 1));
+    }
+  }
+
+  private wipeStore(store: TaskStore): void {
+    store.forget();
+    const { engine, id } = store.state;
+    if (engine === null) return;
+    const meta = engine.batch();
+    this.putMeta(meta, store);
+    const done = this.queue.run(async () => {
+      // The position goes first: a crash between the two leaves rows without one, which the next restore wipes again.
+      await meta.write();
+      await engine.clear(idPrefix(id), idPrefix(id + 1));
+    });
+    done.catch((error: unknown) => {
+      this.wipeFailure = asError(error);
+      this.options.logger.error({ task: this.options.taskId, store: store.name, err: error }, 'wiping the store failed');
+    });
+  }
+
+  private putMeta(batch: EngineBatch, store: TaskStore): void {
+    if (store.state.engine !== null) putStoreMeta(batch, store.name, store.meta());
+  }
+
+  private taskStore(name: string): TaskStore {
+    const store = this.stores.get(name);
+    if (store === undefined) {
+      throw new MillraceError('MILL_TOPOLOGY_UNKNOWN_STORE', `Task ${this.options.taskId} has no store ${name}`, {
+        details: { store: name },
+      });
+    }
+    return store;
+  }
+}
+
+function engineOf(spec: StoreSpec, options: TaskStateOptions): 'memory' | 'leveldb' {
+  return options.directory === null ? 'memory' : (spec.engine ?? options.defaultEngine);
+}
+
+/** A store that was built in another way is started over; one without a changelog goes on only after a clean end, since nothing could catch it up. */
+function usable(known: StoreMeta | undefined, spec: StoreSpec, engine: Engine | null, meta: EngineMeta | null): StoreMeta | undefined {
+  if (known === undefined || engine === null || known.kind !== spec.kind) return undefined;
+  if (!spec.logged && meta?.clean !== true) return undefined;
+  return known;
+}
+
+function sameChangelog(known: ChangelogIdentity, found: ChangelogIdentity): boolean {
+  if (known.topic !== found.topic) return false;
+  if (known.topicId !== null && found.topicId !== null && known.topicId !== found.topicId) return false;
+  return known.clusterId === null || found.clusterId === null || known.clusterId === found.clusterId;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

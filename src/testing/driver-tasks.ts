@@ -1,0 +1,224 @@
+/**
+ * All tasks of a topology, each with its state in memory, run one after the other until nothing is left to do.
+ *
+ * These are the tasks of a stream thread, with the driver's log in place of the broker. Commits take them through the same steps as an epoch does: flush,
+ * freeze, changelog, committed.
+ */
+import { silentLogger } from '../observability/logger.js';
+import type { DropReason } from '../processors/operator.js';
+import { ActiveTask } from '../runtime/active-task.js';
+import { SerdeDefaults } from '../runtime/serde-defaults.js';
+import type { OutputCollector, TaskEnvironment } from '../runtime/task-environment.js';
+import { TaskMetrics } from '../runtime/task-metrics.js';
+import { Task } from '../runtime/task.js';
+import type { StateStore } from '../stores/store.js';
+import { TaskState } from '../stores/task-state.js';
+import type { SubTopology, Topology } from '../topology/nodes.js';
+import { qualifiedName, type TaskId } from '../topology/task-layout.js';
+import { DriverGlobals } from './driver-globals.js';
+import type { DriverTopics } from './driver-topics.js';
+import type { TestDriverConfig } from './test-driver-config.js';
+import type { TopicLog } from './topic-log.js';
+
+export interface DriverTasksOptions {
+  readonly topology: Topology;
+  readonly applicationId: string;
+  readonly config: TestDriverConfig;
+  readonly topics: DriverTopics;
+  readonly log: TopicLog;
+  readonly wallClock: () => number;
+}
+
+interface RunningTask {
+  readonly active: ActiveTask;
+  readonly subTopology: SubTopology;
+  readonly metrics: TaskMetrics;
+}
+
+export class DriverTasks {
+  /** A processor asked for a commit since the last one. */
+  commitRequested = false;
+  private readonly tasks: RunningTask[] = [];
+  private epoch = 0;
+
+  private constructor(
+    private readonly options: DriverTasksOptions,
+    private readonly globals: DriverGlobals,
+  ) {}
+
+  static async open(options: DriverTasksOptions): Promise<DriverTasks> {
+    const { topology, config, applicationId } = options;
+    const serdes = new SerdeDefaults(config.defaultKeySerde ?? null, config.defaultValueSerde ?? null);
+    await serdes.prepare(topology, (name, internal) => qualifiedName(applicationId, { name, internal }));
+    const globals = await DriverGlobals.open(topology, serdes, config.logger ?? silentLogger);
+    const tasks = new DriverTasks(options, globals);
+    for (const id of options.topics.layout.tasks) tasks.tasks.push(await tasks.openTask(id, serdes));
+    return tasks;
+  }
+
+  /** Takes in what was written to the log, and runs tasks until nothing is left. */
+  async run(): Promise<void> {
+    for (;;) {
+      await this.deliver();
+      let worked = false;
+      for (const { active } of this.tasks) worked = (await runTask(active.task)) || worked;
+      if (!worked) return;
+    }
+  }
+
+  /** Commits everything, and what the commits emit, until nothing is left to commit. */
+  async commit(): Promise<void> {
+    do {
+      await this.run();
+      for (const { active } of this.tasks) if (active.task.dirty) await active.task.flush();
+      this.epoch++;
+      const dirty = this.tasks.filter(({ active }) => active.task.dirty);
+      for (const { active } of dirty) active.freeze(this.epoch);
+      await this.deliver();
+      for (const { active } of dirty) active.committed(this.epoch, this.changelogEnds(active));
+    } while (this.tasks.some(({ active }) => hasInput(active.task)));
+    this.commitRequested = false;
+  }
+
+  /** Fires due wall-clock punctuations. */
+  async punctuate(now: number): Promise<void> {
+    for (const { active } of this.tasks) {
+      active.task.punctuate(now);
+      await active.task.settled();
+    }
+    await this.run();
+  }
+
+  store(name: string, partition: number): StateStore | undefined {
+    const global = this.globals.store(name);
+    if (global !== undefined) return global;
+    const owner = this.tasks.find(({ active, subTopology }) => subTopology.stores.includes(name) && active.task.partition === partition);
+    return owner?.active.state.store(name);
+  }
+
+  dropped(): Map<DropReason, number> {
+    const total = new Map<DropReason, number>();
+    for (const { metrics } of this.tasks) {
+      for (const [reason, count] of metrics.dropped) total.set(reason, (total.get(reason) ?? 0) + count);
+    }
+    if (this.globals.dropped > 0) total.set('null-key', (total.get('null-key') ?? 0) + this.globals.dropped);
+    return total;
+  }
+
+  async close(): Promise<void> {
+    for (const { active } of this.tasks) await active.close(true);
+    await this.globals.close();
+  }
+
+  private async deliver(): Promise<void> {
+    for (const chunk of this.options.log.deliver()) {
+      await this.globals.apply(chunk);
+      for (const { active } of this.tasks) {
+        if (active.task.queues.some(({ topic, partition }) => topic === chunk.topic && partition === chunk.partition))
+          active.task.addChunk(chunk);
+      }
+    }
+  }
+
+  private changelogEnds({ task }: ActiveTask): Map<string, number> {
+    const { log, topics } = this.options;
+    const ends = new Map<string, number>();
+    for (const id of topics.layout.tasks) {
+      if (id.partition !== task.partition) continue;
+      for (const { topic, partition } of topics.layout.changelogPartitions(id))
+        ends.set(`${topic}-${partition}`, log.end(topic, partition));
+    }
+    return ends;
+  }
+
+  private async openTask(id: TaskId, serdes: SerdeDefaults): Promise<RunningTask> {
+    const { topology, topics, applicationId, config } = this.options;
+    const subTopology = topology.subTopologies.find((sub) => sub.id === id.subTopology) as SubTopology;
+    const taskId = `${id.subTopology}_${id.partition}`;
+    const specs = subTopology.stores.flatMap((name) => {
+      const spec = topology.stores.get(name)?.spec;
+      return spec === undefined ? [] : [{ ...spec, engine: 'memory' as const }];
+    });
+    const state = await TaskState.open({
+      taskId,
+      directory: null,
+      specs,
+      defaultEngine: 'memory',
+      serdes: (spec) => serdes.ofStore(spec),
+      cacheBytes: 0,
+      logger: config.logger ?? silentLogger,
+    });
+    const metrics = new TaskMetrics();
+    const env = this.environment(serdes, metrics);
+    const task = new Task({
+      id: taskId,
+      partition: id.partition,
+      topology,
+      subTopology,
+      env,
+      inputs: topics.layout.inputPartitions(id).map(({ topic, partition }) => ({
+        topic,
+        partition,
+        sourceNode: topics.sourceOf(topic, id.subTopology),
+        offset: 0,
+        partitionTime: -1,
+      })),
+      lags: { lag: () => 0 },
+      store: (name) => (specs.some((spec) => spec.name === name) ? state.store(name) : this.globals.store(name)),
+      topicOf: (name, internal) => qualifiedName(applicationId, { name, internal }),
+      released: () => undefined,
+    });
+    const changelogs = new Map(
+      topics.layout
+        .changelogPartitions(id)
+        .filter(({ isSourceTopic }) => !isSourceTopic)
+        .map(({ store, topic }) => [store, topic]),
+    );
+    return { active: new ActiveTask(taskId, task, state, changelogs, env.output), subTopology, metrics };
+  }
+
+  private environment(serdes: SerdeDefaults, metrics: TaskMetrics): TaskEnvironment {
+    const { applicationId, config, log, topics, wallClock } = this.options;
+    const output: OutputCollector = {
+      serial: 0,
+      partitionCount: (topic) => topics.partitions(topic),
+      builder: (topic, partition) => log.builder(topic, partition),
+    };
+    return {
+      applicationId,
+      output,
+      errors: {
+        deserialization: config.deserializationHandler ?? 'fail',
+        processing: config.processingHandler ?? 'fail',
+        production: config.productionHandler ?? 'fail',
+        deadLetterTopic: config.deadLetterTopic ?? null,
+      },
+      logger: config.logger ?? silentLogger,
+      metrics,
+      defaultEmit: config.emit ?? 'onCommit',
+      maxTaskIdleMs: 0,
+      isolation: 'read_uncommitted',
+      wallClock,
+      requestCommit: () => {
+        this.commitRequested = true;
+      },
+      serde: (serde, node, part) => serdes.compiled(serde, node, part),
+    };
+  }
+}
+
+/** Runs a task until it has nothing ready; says whether it did anything. */
+async function runTask(task: Task): Promise<boolean> {
+  let worked = false;
+  for (;;) {
+    const count = task.run(Infinity);
+    const waited = task.isBusy;
+    await task.settled();
+    if (count === 0 && !waited) return worked;
+    worked = true;
+  }
+}
+
+function hasInput(task: Task): boolean {
+  return task.queues.some((queue) => !queue.isEmpty);
+}

@@ -1,0 +1,28 @@
+import type { DeserializationHandler, ProcessingHandler, ProductionHandler } from '../runtime/error-policy.js';
+import type { Logger } from '../observability/logger.js';
+import type { Serde } from '../serdes/serde.js';
+
+/** Options of a `TopologyTestDriver`; those that a `StreamsApp` has too mean the same. */
+export interface TestDriverConfig {
+  /** Prefix of internal topics. Default `test`. */
+  readonly applicationId?: string;
+  /** Partition counts by topic name; 1 for topics that are not here. Topics that only a pattern reads must be here. */
+  readonly partitions?: Readonly<Record<string, number>>;
+  /** Default `onCommit`, as in an app. */
+  readonly emit?: 'onCommit' | 'onUpdate';
+  /** Whether each `pipe` ends with a commit. Default true; with false, what is emitted on commit waits for `commit()`. */
+  readonly autoCommit?: boolean;
+  /** Wall clock at the start, ms since the epoch. Default 0: results do not depend on when a test runs. */
+  readonly wallClock?: number;
+  readonly defaultKeySerde?: Serde<unknown>;
+  readonly defaultValueSerde?: Serde<unknown>;
+  /** Default `fail`: `pipe` rejects. */
+  readonly deserializationHandler?: DeserializationHandler;
+  /** Default `fail`: `pipe` rejects. */
+  readonly processingHandler?: ProcessingHandler;
+  /** Default `fail`: `pipe` rejects. */
+  readonly productionHandler?: ProductionHandler;
+  readonly deadLetterTopic?: string | null;
+  /** Default: silent. */
+  readonly logger?: Logger;
+}

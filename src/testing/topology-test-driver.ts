@@ -1,0 +1,162 @@
+/**
+ * Runs a topology without a broker: records in, records out, time and commits in the test's hand.
+ *
+ * The operators, tasks and stores are those of an app; only the broker is replaced, by a log in memory. Repartition topics loop back inside, and records that
+ * the topology writes to a topic it also reads are processed too. All of it happens inside `pipe`, so a test needs no waiting.
+ */
+import { MillraceError } from '../errors.js';
+import type { DropReason } from '../processors/operator.js';
+import type { Serde } from '../serdes/serde.js';
+import type { StateStore } from '../stores/store.js';
+import type { Topology } from '../topology/nodes.js';
+import { DriverTasks } from './driver-tasks.js';
+import { DriverTopics } from './driver-topics.js';
+import type { TestDriverConfig } from './test-driver-config.js';
+import { TestInputTopic } from './test-input-topic.js';
+import { TestOutputTopic } from './test-output-topic.js';
+import { TopicLog } from './topic-log.js';
+
+/** Serdes of a topic as the test writes or reads it. */
+export interface TopicSerdes<K, V> {
+  readonly keySerde: Serde<K>;
+  readonly valueSerde: Serde<V>;
+}
+
+/**
+ * @example
+ * await using driver = new TopologyTestDriver(topology);
+ * const lines = driver.inputTopic('lines', { keySerde: serdes.string, valueSerde: serdes.string });
+ * const counts = driver.outputTopic('word-counts', { keySerde: serdes.string, valueSerde: serdes.int64 });
+ * await lines.pipe(null, 'to be or not to be');
+ * counts.readAll().map(({ key, value }) => [key, value]);
+ */
+export class TopologyTestDriver {
+  private readonly config: TestDriverConfig;
+  private readonly topics: DriverTopics;
+  private readonly log = new TopicLog();
+  private readonly topology: Topology;
+  private opening: Promise<DriverTasks> | null = null;
+  private tasks: DriverTasks | null = null;
+  private busy = false;
+  private closed = false;
+  private now: number;
+
+  /** @throws MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_CONFIG_INVALID */
+  constructor(topology: Topology, config: TestDriverConfig = {}) {
+    this.topology = topology;
+    this.config = config;
+    this.now = config.wallClock ?? 0;
+    this.topics = new DriverTopics(topology, this.applicationId, config.partitions ?? {});
+  }
+
+  /** @throws MILL_TOPIC_MISSING when the topology does not read the topic */
+  inputTopic<K, V>(name: string, serdes: TopicSerdes<K, V>): TestInputTopic<K, V> {
+    this.topics.checkInput(name);
+    return new TestInputTopic(name, serdes.keySerde, serdes.valueSerde, {
+      partitions: (topic) => this.topics.partitions(topic),
+      builder: (topic, partition) => this.log.builder(topic, partition),
+      wallClock: () => this.now,
+      process: (append) =>
+        this.exclusively(async (tasks) => {
+          append();
+          await this.process(tasks);
+        }),
+    });
+  }
+
+  /** Changelog and repartition topics can be read too, by their full names. @throws MILL_TOPIC_MISSING when the topology does not write the topic */
+  outputTopic<K, V>(name: string, serdes: TopicSerdes<K, V>): TestOutputTopic<K, V> {
+    this.topics.checkOutput(name, this.log.has(name), this.config.deadLetterTopic ?? null);
+    return new TestOutputTopic(name, serdes.keySerde, serdes.valueSerde, this.log);
+  }
+
+  /** Moves the wall clock by `ms` and fires the punctuations that are due then. */
+  async advanceWallClock(ms: number): Promise<void> {
+    if (!Number.isSafeInteger(ms) || ms < 0)
+      throw new MillraceError('MILL_CONFIG_INVALID', `advanceWallClock takes a whole number of milliseconds, 0 or more, not ${ms}.`);
+    this.now += ms;
+    await this.exclusively(async (tasks) => {
+      await tasks.punctuate(this.now);
+      await this.process(tasks);
+    });
+  }
+
+  /** Commits: results that wait for it are emitted, and stores write their changelogs. Needed only with `autoCommit: false`. */
+  async commit(): Promise<void> {
+    await this.exclusively((tasks) => tasks.commit());
+  }
+
+  /**
+   * A store of the topology, to look into or to fill before the first record. `partition` tells which task's, for stores that are not global.
+   *
+   * @throws MILL_TOPOLOGY_UNKNOWN_STORE
+   */
+  async store<S extends StateStore = StateStore>(name: string, partition = 0): Promise<S> {
+    return this.exclusively(async (tasks) => {
+      const store = tasks.store(name, partition);
+      if (store === undefined) {
+        const known = [...this.topology.stores.keys(), ...this.topology.globalStores.keys()].join(', ') || 'none';
+        throw new MillraceError(
+          'MILL_TOPOLOGY_UNKNOWN_STORE',
+          `There is no store ${name} in partition ${partition}; the topology has: ${known}.`,
+        );
+      }
+      return store as S;
+    });
+  }
+
+  /** Records that the rules dropped so far, over all operators. */
+  get droppedRecords(): number {
+    let total = 0;
+    for (const count of this.droppedByReason.values()) total += count;
+    return total;
+  }
+
+  get droppedByReason(): ReadonlyMap<DropReason, number> {
+    return this.tasks?.dropped() ?? new Map<DropReason, number>();
+  }
+
+  /** Milliseconds since the epoch. */
+  get wallClock(): number {
+    return this.now;
+  }
+
+  /** Closes processors and stores. Called again, it does nothing. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await (await this.opening)?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  private get applicationId(): string {
+    return this.config.applicationId ?? 'test';
+  }
+
+  private async process(tasks: DriverTasks): Promise<void> {
+    await tasks.run();
+    if (this.config.autoCommit !== false || tasks.commitRequested) await tasks.commit();
+  }
+
+  /** One thing at a time: a `pipe` that is not awaited before the next would make the order of records a matter of luck. */
+  private async exclusively<T>(work: (tasks: DriverTasks) => Promise<T>): Promise<T> {
+    if (this.closed) throw new MillraceError('MILL_STATE_INVALID', 'The test driver is closed.');
+    if (this.busy) throw new MillraceError('MILL_STATE_INVALID', 'The test driver is still at work: await each call before the next.');
+    this.busy = true;
+    try {
+      this.tasks ??= await this.open();
+      return await work(this.tasks);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  private open(): Promise<DriverTasks> {
+    const { topology, applicationId, config, topics, log } = this;
+    this.opening = DriverTasks.open({ topology, applicationId, config, topics, log, wallClock: () => this.now });
+    return this.opening;
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Tumbling and hopping windows: `[start, end)`, aligned to the epoch, never starting below 0.
+ *
+ * Pure arithmetic. Window operators call it for each record, so the windows of a timestamp are told as a first start and a step
+ * (`firstStart`, `advance`) and not as a list.
+ */
+import { MillraceError } from '../errors.js';
+import type { Window } from './windowed.js';
+
+export interface TumblingOptions {
+  /** Length of a window, ms, above 0. */
+  readonly size: number;
+  /** How long after its end a window still takes late records, ms. Default 0: there is no implicit grace (KIP-633). */
+  readonly grace?: number;
+}
+
+export interface HoppingOptions extends TumblingOptions {
+  /** Distance between the starts of two windows, ms: above 0 and at most `size`. */
+  readonly advance: number;
+}
+
+/**
+ * Windows of a fixed size, one after the other.
+ *
+ * @example tumbling({ size: 60_000, grace: 5_000 })
+ * @throws MILL_CONFIG_INVALID when a number is out of range.
+ */
+export function tumbling(options: TumblingOptions): TimeWindows {
+  return new TimeWindows('tumbling', options.size, options.size, options.grace ?? 0);
+}
+
+/**
+ * Windows of a fixed size that start every `advance` ms, so that a record may be in several.
+ *
+ * @example hopping({ size: 60_000, advance: 10_000, grace: 0 })
+ * @throws MILL_CONFIG_INVALID when a number is out of range.
+ */
+export function hopping(options: HoppingOptions): TimeWindows {
+  return new TimeWindows('hopping', options.size, options.advance, options.grace ?? 0);
+}
+
+/** Made by `tumbling` and `hopping`; frozen. */
+export class TimeWindows {
+  constructor(
+    readonly kind: 'tumbling' | 'hopping',
+    /** ms */
+    readonly size: number,
+    /** ms */
+    readonly advance: number,
+    /** ms */
+    readonly grace: number,
+  ) {
+    const faults = windowFaults(size, advance, grace);
+    if (faults.length > 0) {
+      throw new MillraceError('MILL_CONFIG_INVALID', `${kind} windows: ${faults.join('; ')}.`, { details: { size, advance, grace } });
+    }
+    Object.freeze(this);
+  }
+
+  /** Start of the first window that holds `timestamp`; the others follow `advance` apart, the last one not after `timestamp`. */
+  firstStart(timestamp: number): number {
+    const earliest = timestamp - this.size + this.advance;
+    return earliest <= 0 ? 0 : Math.floor(earliest / this.advance) * this.advance;
+  }
+
+  /** All windows that hold `timestamp`, by ascending start. */
+  windowsFor(timestamp: number): Window[] {
+    const windows: Window[] = [];
+    for (let start = this.firstStart(timestamp); start <= timestamp; start += this.advance) windows.push({ start, end: start + this.size });
+    return windows;
+  }
+}
+
+function windowFaults(size: number, advance: number, grace: number): string[] {
+  const faults: string[] = [];
+  if (!Number.isSafeInteger(size) || size <= 0) faults.push(`size must be a whole number of milliseconds above 0, not ${size}`);
+  if (!Number.isSafeInteger(advance) || advance <= 0 || advance > size) {
+    faults.push(`advance must be a whole number of milliseconds above 0 and at most the size (${size}), not ${advance}`);
+  }
+  if (!Number.isSafeInteger(grace) || grace < 0) faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${grace}`);
+  return faults;
+}

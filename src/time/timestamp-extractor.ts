@@ -1,0 +1,19 @@
+/** Where a record's time comes from. */
+export interface TimestampExtractor {
+  readonly name: string;
+  /**
+   * Milliseconds since the epoch. `partitionTime` is the highest timestamp the partition has given so far, -1 at first.
+   * A negative answer drops the record (counted).
+   */
+  extract(record: ExtractableRecord, partitionTime: number): number;
+}
+
+export interface ExtractableRecord {
+  readonly key: unknown;
+  readonly value: unknown;
+  /** The record's own timestamp (create time or log-append time). */
+  readonly timestamp: number;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}

@@ -1,0 +1,37 @@
+import { describeTopology } from './description.js';
+import type { GlobalStoreNode, RepartitionTopic, StoreNode, SubTopology, Topology, TopicRef, TopologyNode } from './nodes.js';
+import { topologyToJson } from './topology-json.js';
+
+/** What a topology is made of. */
+export type TopologyParts = Pick<
+  Topology,
+  'nodes' | 'stores' | 'globalStores' | 'repartitionTopics' | 'copartitionGroups' | 'subTopologies'
+>;
+
+/** The one implementation of `Topology`; made by `TopologyBuilder.build`. */
+export class BuiltTopology implements Topology {
+  readonly nodes: ReadonlyMap<string, TopologyNode>;
+  readonly stores: ReadonlyMap<string, StoreNode>;
+  readonly globalStores: ReadonlyMap<string, GlobalStoreNode>;
+  readonly repartitionTopics: ReadonlyMap<string, RepartitionTopic>;
+  readonly copartitionGroups: readonly (readonly TopicRef[])[];
+  readonly subTopologies: readonly SubTopology[];
+
+  constructor(parts: TopologyParts) {
+    this.nodes = parts.nodes;
+    this.stores = parts.stores;
+    this.globalStores = parts.globalStores;
+    this.repartitionTopics = parts.repartitionTopics;
+    this.copartitionGroups = Object.freeze(parts.copartitionGroups.map((group) => Object.freeze(group.slice())));
+    this.subTopologies = Object.freeze(parts.subTopologies.slice());
+    Object.freeze(this);
+  }
+
+  describe(): string {
+    return describeTopology(this);
+  }
+
+  toJSON(): object {
+    return topologyToJson(this);
+  }
+}

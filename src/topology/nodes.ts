@@ -1,0 +1,112 @@
+/** The frozen node kinds that a topology is made of. No I/O, no run-time state. */
+import type { Serde } from '../serdes/serde.js';
+import type { OperatorSupplier } from '../processors/operator.js';
+import type { StoreSpec } from '../stores/store.js';
+import type { TimestampExtractor } from '../time/timestamp-extractor.js';
+import type { Headers } from '../bytes/headers.js';
+
+export type TopologyNode = SourceNode | ProcessorNode | SinkNode;
+
+/** A topic by its name. `internal` topics are created by the app and prefixed with the application id at run time. */
+export interface TopicRef {
+  readonly name: string;
+  readonly internal: boolean;
+}
+
+export interface SourceNode {
+  readonly kind: 'source';
+  readonly name: string;
+  /** Empty when `pattern` is set. */
+  readonly topics: readonly TopicRef[];
+  readonly pattern: RegExp | null;
+  /** null: the app's default serde. */
+  readonly keySerde: Serde<unknown> | null;
+  readonly valueSerde: Serde<unknown> | null;
+  readonly timestampExtractor: TimestampExtractor | null;
+  readonly offsetReset: 'earliest' | 'latest' | 'none' | null;
+  readonly children: readonly string[];
+}
+
+export interface ProcessorNode {
+  readonly kind: 'processor';
+  readonly name: string;
+  readonly supplier: OperatorSupplier;
+  readonly stores: readonly string[];
+  readonly parents: readonly string[];
+  readonly children: readonly string[];
+}
+
+export interface SinkNode {
+  readonly kind: 'sink';
+  readonly name: string;
+  readonly topic: TopicRef | TopicNameExtractor;
+  readonly keySerde: Serde<unknown> | null;
+  readonly valueSerde: Serde<unknown> | null;
+  readonly partitioner: Partitioner | null;
+  readonly parents: readonly string[];
+}
+
+export type TopicNameExtractor = (
+  key: unknown,
+  value: unknown,
+  record: { readonly topic: string | null; readonly partition: number; readonly offset: number; readonly timestamp: number },
+) => string;
+
+/** Partition for a record, or null for the default (murmur2 of the key bytes). */
+export interface Partitioner {
+  partition(topic: string, key: unknown, value: unknown, partitions: number, keyBytes: Buffer | null): number | null;
+}
+
+/** A store and how it is wired. */
+export interface StoreNode {
+  readonly spec: StoreSpec;
+  readonly processors: readonly string[];
+  /** The source topic that serves as the changelog (optimised source tables), else null. */
+  readonly sourceTopic: string | null;
+}
+
+/** A replicated table: all partitions of a topic in one store of every instance. */
+export interface GlobalStoreNode {
+  /** Its place in the numbering of the sub-topologies: an id that no task has, as in Kafka Streams. */
+  readonly id: number;
+  readonly spec: StoreSpec;
+  readonly topic: string;
+  readonly source: SourceNode;
+  /** Name of the node that writes the store, also when there is no `processor`. */
+  readonly processorName: string;
+  /** Turns records into store writes; null = the record as it is. */
+  readonly processor: ProcessorNode | null;
+}
+
+/** An internal repartition topic. */
+export interface RepartitionTopic {
+  /** Without the application id: `<name>-repartition`. */
+  readonly name: string;
+  /** null: as many as the largest of its upstream topics. */
+  readonly partitions: number | null;
+}
+
+export interface SubTopology {
+  readonly id: number;
+  readonly nodes: readonly string[];
+  /** Source topics, internal ones included. */
+  readonly sourceTopics: readonly TopicRef[];
+  readonly sourcePatterns: readonly RegExp[];
+  readonly sinkTopics: readonly TopicRef[];
+  readonly stores: readonly string[];
+}
+
+export interface Topology {
+  readonly nodes: ReadonlyMap<string, TopologyNode>;
+  readonly stores: ReadonlyMap<string, StoreNode>;
+  readonly globalStores: ReadonlyMap<string, GlobalStoreNode>;
+  readonly repartitionTopics: ReadonlyMap<string, RepartitionTopic>;
+  /** Groups of source topics that must have equal partition counts. */
+  readonly copartitionGroups: readonly (readonly TopicRef[])[];
+  readonly subTopologies: readonly SubTopology[];
+  /** In the form of Kafka Streams' `TopologyDescription`. */
+  describe(): string;
+  toJSON(): object;
+}
+
+export type { Headers };

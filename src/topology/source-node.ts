@@ -1,0 +1,32 @@
+import type { Serde } from '../serdes/serde.js';
+import type { TimestampExtractor } from '../time/timestamp-extractor.js';
+import type { SourceNode, TopicRef } from './nodes.js';
+
+/** How records of a source are read. Absent = the app's default. */
+export interface SourceOptions {
+  readonly keySerde?: Serde<unknown> | null;
+  readonly valueSerde?: Serde<unknown> | null;
+  readonly timestampExtractor?: TimestampExtractor | null;
+  /** Where to begin when the group has no committed offset, or the committed one is gone. */
+  readonly offsetReset?: 'earliest' | 'latest' | 'none' | null;
+}
+
+export function sourceNode(
+  name: string,
+  topics: readonly TopicRef[],
+  pattern: RegExp | null,
+  options: SourceOptions,
+  children: readonly string[],
+): SourceNode {
+  return Object.freeze({
+    kind: 'source',
+    name,
+    topics: Object.freeze(topics.slice()),
+    pattern,
+    keySerde: options.keySerde ?? null,
+    valueSerde: options.valueSerde ?? null,
+    timestampExtractor: options.timestampExtractor ?? null,
+    offsetReset: options.offsetReset ?? null,
+    children: Object.freeze(children.slice()),
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * The metadata string that goes with every committed offset: which epoch of which producer committed it, and how far stream time was.
+ *
+ * A new owner of the partition takes its stream time from it, and finds in it the transactional id that may hold offsets back. Written
+ * by the epoch coordinator, read when a task opens. Strings of other tools and of later versions are not an error: they read as null, or without the fields
+ * that are not known here.
+ */
+import { MillraceError } from '../errors.js';
+
+export interface CommittedMetadata {
+  /** Number of the barrier epoch. */
+  readonly epoch: number;
+  /** null under at-least-once. */
+  readonly transactionalId: string | null;
+  /** Highest timestamp (ms) taken from the partition, or its watermark; -1 when there is none. */
+  readonly partitionTime: number;
+  /** Fields of other versions, kept as they are. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+/** The broker's default of `offset.metadata.max.bytes`. */
+export const MAX_METADATA_BYTES = 4096;
+
+const PREFIX = 'millrace1';
+
+/** @throws MILL_INVARIANT when it gets longer than a broker takes */
+export function encodeCommittedMetadata({ epoch, transactionalId, partitionTime, extra }: CommittedMetadata): string {
+  const fields = { ...extra, e: epoch, p: partitionTime, ...(transactionalId === null ? {} : { t: transactionalId }) };
+  const text = PREFIX + JSON.stringify(fields);
+  if (Buffer.byteLength(text) >= MAX_METADATA_BYTES) {
+    throw new MillraceError(
+      'MILL_INVARIANT',
+      `The metadata of a committed offset has ${Buffer.byteLength(text)} bytes; a broker takes ${MAX_METADATA_BYTES}`,
+    );
+  }
+  return text;
+}
+
+/** null for a string that Millrace did not write. */
+export function decodeCommittedMetadata(text: string | null): CommittedMetadata | null {
+  if (text === null || !text.startsWith(PREFIX)) return null;
+  const fields = parseFields(text.slice(PREFIX.length));
+  if (fields === null) return null;
+  const { e: epoch, p: partitionTime, t: transactionalId = null, ...extra } = fields;
+  if (!Number.isSafeInteger(epoch) || !Number.isSafeInteger(partitionTime)) return null;
+  if (transactionalId !== null && typeof transactionalId !== 'string') return null;
+  const known = { epoch: epoch as number, transactionalId, partitionTime: partitionTime as number };
+  return Object.keys(extra).length === 0 ? known : { ...known, extra };
+}
+
+function parseFields(json: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * When barriers happen and what follows: the epoch coordinator of one stream thread, as a pure state machine.
+ *
+ * Events go in through `on`, which returns the commands to carry out; the shell (the stream thread) does the I/O and reports back. The invariants it
+ * keeps:
+ *
+ * - at most one epoch is being committed; meanwhile the next one may be filled, up to the byte bound;
+ * - no record is processed between a barrier's start (`seal`) and its end (`sealed`);
+ * - a `checkpoint` (before a partition is given up, at close) is answered only when everything processed before it is committed; what is not given up
+ *   goes on meanwhile;
+ * - after a failure nothing is sealed until the shell says `recovered`.
+ */
+export type EpochEvent =
+  /** Something was processed; `bytes` = what the open epoch holds in memory (dirty state and unsent output). */
+  | { readonly kind: 'progress'; readonly bytes: number }
+  | { readonly kind: 'tick'; readonly now: number }
+  /** A user asked for a commit, or a store is about to pass its bound. */
+  | { readonly kind: 'commitRequested' }
+  /** Everything processed so far has to be committed at once; answered by `checkpointed`. */
+  | { readonly kind: 'checkpoint' }
+  | { readonly kind: 'sealed'; readonly empty: boolean }
+  | { readonly kind: 'committed'; readonly now: number }
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'recovered'; readonly now: number };
+
+export type EpochCommand =
+  /** Settle the tasks, flush their operators, freeze their stores, seal the producer; then report `sealed`. */
+  | { readonly kind: 'seal'; readonly epoch: number }
+  /** Commit the sealed epoch in the background; then report `committed` or `failed`. */
+  | { readonly kind: 'commit'; readonly epoch: number }
+  | { readonly kind: 'checkpointed' };
+
+export interface EpochBounds {
+  /** Milliseconds between barriers while there is something to commit. */
+  readonly commitInterval: number;
+  /** Bytes of dirty state and unsent output that bring the barrier forward, and that stop processing while an epoch is in flight. */
+  readonly maxUncommittedBytes: number;
+}
+
+export class EpochMachine {
+  /** Number of the epoch being filled. */
+  epoch: number;
+  private phase: 'filling' | 'sealing' | 'failed' = 'filling';
+  private inFlight: number | null = null;
+  private dirty = false;
+  private bytes = 0;
+  private requested = false;
+  /** Epoch whose commit answers the pending checkpoint. */
+  private checkpoint: number | null = null;
+  private lastBarrier: number;
+
+  constructor(
+    private readonly bounds: EpochBounds,
+    start: { readonly now: number; readonly epoch?: number },
+  ) {
+    this.epoch = start.epoch ?? 1;
+    this.lastBarrier = start.now;
+  }
+
+  /** True when records may be processed now. */
+  get mayProcess(): boolean {
+    return this.phase === 'filling' && !(this.inFlight !== null && this.bytes >= this.bounds.maxUncommittedBytes);
+  }
+
+  get isFailed(): boolean {
+    return this.phase === 'failed';
+  }
+
+  /** When the next barrier is due, ms; null when there is nothing to commit or one is in flight. */
+  nextBarrier(): number | null {
+    return this.phase === 'filling' && this.dirty && this.inFlight === null ? this.lastBarrier + this.bounds.commitInterval : null;
+  }
+
+  on(event: EpochEvent): EpochCommand[] {
+    switch (event.kind) {
+      case 'progress':
+        this.dirty = true;
+        this.bytes = event.bytes;
+        return [];
+      case 'tick':
+        return this.barrierDue(event.now) ? this.seal(event.now) : [];
+      case 'commitRequested':
+        this.requested = true;
+        return [];
+      case 'checkpoint':
+        return this.beginCheckpoint();
+      case 'sealed':
+        return this.sealed(event.empty);
+      case 'committed':
+        return this.committed();
+      case 'failed':
+        this.phase = 'failed';
+        this.inFlight = null;
+        return [];
+      case 'recovered':
+        return this.recovered(event.now);
+    }
+  }
+
+  private barrierDue(now: number): boolean {
+    if (this.phase !== 'filling' || this.inFlight !== null || !this.dirty) return false;
+    return this.requested || this.bytes >= this.bounds.maxUncommittedBytes || now >= this.lastBarrier + this.bounds.commitInterval;
+  }
+
+  private seal(now: number): EpochCommand[] {
+    this.phase = 'sealing';
+    this.lastBarrier = now;
+    return [{ kind: 'seal', epoch: this.epoch }];
+  }
+
+  private sealed(empty: boolean): EpochCommand[] {
+    if (this.phase !== 'sealing') return [];
+    this.phase = 'filling';
+    this.dirty = false;
+    this.bytes = 0;
+    this.requested = false;
+    if (empty) return this.answerCheckpoint(this.epoch);
+    const { epoch } = this;
+    this.inFlight = epoch;
+    this.epoch++;
+    return [{ kind: 'commit', epoch }];
+  }
+
+  private committed(): EpochCommand[] {
+    const epoch = this.inFlight;
+    this.inFlight = null;
+    return epoch === null ? [] : this.answerCheckpoint(epoch);
+  }
+
+  private beginCheckpoint(): EpochCommand[] {
+    if (this.phase === 'failed') {
+      // Nothing uncommitted survives a failure, so there is nothing to wait for.
+      return [{ kind: 'checkpointed' }];
+    }
+    if (this.dirty || this.phase === 'sealing') {
+      this.requested = true;
+      this.checkpoint = this.epoch;
+      return [];
+    }
+    if (this.inFlight === null) return [{ kind: 'checkpointed' }];
+    this.checkpoint = this.inFlight;
+    return [];
+  }
+
+  private answerCheckpoint(epoch: number): EpochCommand[] {
+    if (this.checkpoint === null || epoch < this.checkpoint) return [];
+    this.checkpoint = null;
+    return [{ kind: 'checkpointed' }];
+  }
+
+  private recovered(now: number): EpochCommand[] {
+    this.phase = 'filling';
+    this.dirty = false;
+    this.bytes = 0;
+    this.requested = false;
+    this.lastBarrier = now;
+    this.epoch++;
+    return this.answerCheckpoint(this.epoch);
+  }
+}

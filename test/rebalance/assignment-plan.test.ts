@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { planAssignment, planFailure, type JoinedMember, type TaskSpec } from '../../src/rebalance/assignment-plan.js';
+import { stickyAssignor } from '../../src/rebalance/sticky-assignor.js';
+import { formatTaskId, parseTaskId } from '../../src/rebalance/task-id.js';
+
+const joined = (
+  memberId: string,
+  ownedTasks: readonly string[] = [],
+  more: { generation?: number; transactionalId?: string; version?: number } = {},
+): JoinedMember => ({
+  memberId,
+  groupInstanceId: null,
+  subscription: {
+    version: more.version ?? 1,
+    topics: ['flights'],
+    processId: memberId,
+    thread: 0,
+    transactionalId: more.transactionalId ?? null,
+    topologyFingerprint: '',
+    tasksWithState: [],
+    applicationServer: null,
+    ownedTasks: ownedTasks.map(parseTaskId),
+    generation: more.generation ?? (ownedTasks.length === 0 ? -1 : 1),
+    nonce: '',
+  },
+});
+
+const specs = (...ids: readonly string[]): TaskSpec[] =>
+  ids.map((id) => {
+    const task = parseTaskId(id);
+    return { task, inputs: [{ topic: 'flights', partition: task.partition }] };
+  });
+
+const plan = (tasks: readonly TaskSpec[], ...members: readonly JoinedMember[]) =>
+  planAssignment({ tasks, members, assignor: stickyAssignor });
+
+const active = (result: ReturnType<typeof plan>, memberId: string): string[] =>
+  result.assignments.get(memberId)!.activeTasks.map(formatTaskId);
+
+describe('the leader’s plan', () => {
+  it('hands out what nobody owns', () => {
+    const result = plan(specs('0_0', '0_1'), joined('a'), joined('b'));
+    expect([...active(result, 'a'), ...active(result, 'b')].sort()).toEqual(['0_0', '0_1']);
+    expect(result.assignments.get('a')).toMatchObject({ settled: true, error: null });
+  });
+
+  it('shows Kafka’s tools the input partitions', () => {
+    expect(plan(specs('0_3'), joined('a')).assignments.get('a')?.partitions).toEqual([{ topic: 'flights', partition: 3 }]);
+  });
+
+  it('withholds a task until its owner has given it up, then hands it over', () => {
+    const first = plan(specs('0_0', '0_1'), joined('a', ['0_0', '0_1']), joined('b'));
+    expect(active(first, 'a')).toHaveLength(1);
+    expect(active(first, 'b')).toEqual([]);
+    expect(first.withheld).toHaveLength(1);
+    expect(first.assignments.get('b')?.settled).toBe(false);
+
+    const second = plan(specs('0_0', '0_1'), joined('a', active(first, 'a')), joined('b'));
+    expect(active(second, 'b')).toEqual(first.withheld.map(formatTaskId));
+    expect(second.assignments.get('a')?.settled).toBe(true);
+  });
+
+  it('believes the claim of the later generation', () => {
+    const result = plan(specs('0_0', '0_1'), joined('a', ['0_0'], { generation: 3 }), joined('b', ['0_0', '0_1'], { generation: 5 }));
+    expect(active(result, 'a')).not.toContain('0_0');
+  });
+
+  it('gives a task that two members claim with equal right to neither', () => {
+    const result = plan(specs('0_0'), joined('a', ['0_0']), joined('b', ['0_0']));
+    expect([...active(result, 'a'), ...active(result, 'b')]).toEqual([]);
+    expect(result.withheld.map(formatTaskId)).toEqual(['0_0']);
+  });
+
+  it('gives nothing to a member that is refused or not understood, and tells it why', () => {
+    const foreign: JoinedMember = { memberId: 'x', groupInstanceId: null, subscription: null };
+    const refused = new Map([['old', { code: 'MILL_TOPOLOGY_INVALID', message: 'another topology' }]]);
+    const result = planAssignment({
+      tasks: specs('0_0'),
+      members: [joined('a'), joined('old'), foreign],
+      assignor: stickyAssignor,
+      refused,
+    });
+    expect(active(result, 'a')).toEqual(['0_0']);
+    expect(result.assignments.get('old')).toMatchObject({ activeTasks: [], error: { code: 'MILL_TOPOLOGY_INVALID' } });
+    expect(active(result, 'x')).toEqual([]);
+  });
+
+  it('names the transactional ids that are alive, and the lowest version', () => {
+    const { assignments } = plan(
+      specs('0_0'),
+      joined('a', [], { transactionalId: 't2' }),
+      joined('b', [], { transactionalId: 't1', version: 0 }),
+    );
+    expect(assignments.get('b')).toMatchObject({ liveTransactionalIds: ['t1', 't2'], version: 0 });
+  });
+
+  it('of a failure leaves everything where it runs and tells everybody', () => {
+    const error = { code: 'MILL_TOPIC_MISSING', message: 'no topic "flights"' };
+    const { assignments } = planFailure([joined('a', ['0_0']), joined('b')], error, () => []);
+    expect(assignments.get('a')).toMatchObject({ activeTasks: [parseTaskId('0_0')], error });
+    expect(assignments.get('b')).toMatchObject({ activeTasks: [], error });
+  });
+});
+
+describe('after any change of membership', () => {
+  const changes = fc.record({
+    tasks: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 3 }),
+    before: fc.integer({ min: 1, max: 5 }),
+    gone: fc.integer({ min: 0, max: 4 }),
+    added: fc.integer({ min: 0, max: 4 }),
+  });
+
+  it('at most two rebalances lead to a plan that changes nothing', () => {
+    fc.assert(
+      fc.property(changes, ({ tasks: counts, before, gone, added }) => {
+        const tasks = specs(...counts.flatMap((count, sub) => Array.from({ length: count }, (_, partition) => `${sub}_${partition}`)));
+        const settle = (owned: Map<string, string[]>): Map<string, string[]> => {
+          const result = plan(tasks, ...[...owned].map(([id, mine]) => joined(id, mine)));
+          return new Map([...owned.keys()].map((id) => [id, active(result, id)]));
+        };
+        let owned = settle(new Map(Array.from({ length: before }, (_, i) => [`m${i}`, []])));
+        for (let i = 0; i < Math.min(gone, before - 1); i++) owned.delete(`m${i}`);
+        for (let i = 0; i < added; i++) owned.set(`n${i}`, []);
+        owned = settle(settle(owned));
+        expect([...owned.values()].flat().sort()).toEqual(tasks.map(({ task }) => formatTaskId(task)).sort());
+        expect(settle(owned)).toEqual(owned);
+      }),
+    );
+  });
+});

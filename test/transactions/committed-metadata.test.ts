@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { decodeCommittedMetadata, encodeCommittedMetadata, MAX_METADATA_BYTES } from '../../src/transactions/committed-metadata.js';
+
+describe('the metadata of a committed offset', () => {
+  it('comes back as it was written', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.option(fc.string({ maxLength: 200 })), fc.maxSafeInteger(), (epoch, transactionalId, partitionTime) => {
+        const metadata = { epoch, transactionalId, partitionTime };
+        expect(decodeCommittedMetadata(encodeCommittedMetadata(metadata))).toEqual(metadata);
+      }),
+    );
+  });
+
+  it('is compact and says its version', () => {
+    expect(encodeCommittedMetadata({ epoch: 12, transactionalId: 'app-1', partitionTime: -1 })).toBe(
+      'millrace1{"e":12,"p":-1,"t":"app-1"}',
+    );
+  });
+
+  it('keeps fields that it does not know', () => {
+    const read = decodeCommittedMetadata('millrace1{"e":1,"p":2,"w":[3]}');
+    expect(read).toEqual({ epoch: 1, transactionalId: null, partitionTime: 2, extra: { w: [3] } });
+    expect(decodeCommittedMetadata(encodeCommittedMetadata(read!))).toEqual(read);
+  });
+
+  it.each([
+    null,
+    '',
+    'AgAAAY',
+    '{"e":1,"p":2}',
+    'millrace1',
+    'millrace1{',
+    'millrace1[]',
+    'millrace1{"e":"1","p":2}',
+    'millrace1{"e":1,"p":2,"t":5}',
+  ])('of somebody else (%s) reads as null', (text) => {
+    expect(decodeCommittedMetadata(text)).toBeNull();
+  });
+
+  it('longer than a broker takes is refused', () => {
+    const extra = { x: 'y'.repeat(MAX_METADATA_BYTES) };
+    expect(() => encodeCommittedMetadata({ epoch: 1, transactionalId: null, partitionTime: 0, extra })).toThrow(/MILL_INVARIANT/);
+  });
+});
