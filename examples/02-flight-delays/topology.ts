@@ -37,7 +37,11 @@ const day = 24 * hour;
 /** Flights per airport and day: count, sum and mean of delays, with the airport's name. */
 export function flightDelays(): Topology {
   const builder = new StreamsBuilder();
-  const airports = builder.globalTable('airports', { keySerde: serdes.string, valueSerde: serdes.json<Airport>() });
+  const airports = builder.globalTable('airports', {
+    keySerde: serdes.string,
+    valueSerde: serdes.json<Airport>(),
+    materialized: { storeName: 'airports-store' },
+  });
   builder
     .stream('flights', { keySerde: serdes.string, valueSerde: serdes.json<Flight>() })
     .groupByKey()

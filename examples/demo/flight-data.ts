@@ -1,5 +1,6 @@
-import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import type { Airport, AirportDay, Flight } from '../02-flight-delays/topology.js';
 
@@ -9,11 +10,12 @@ export interface Departure {
   readonly timestamp: number;
 }
 
-const resolve = createRequire(import.meta.url).resolve;
+/** The package exports only its index (`build/index.js`); the files lie in `data`. */
+const data = fileURLToPath(new URL('../data/', import.meta.resolve('vega-datasets')));
 
 /** 20 000 US flights of January to March 2001, in order of departure (npm package vega-datasets, BSD-3). */
 export function readFlights(): Departure[] {
-  const rows = JSON.parse(readFileSync(resolve('vega-datasets/data/flights-20k.json'), 'utf8')) as readonly {
+  const rows = JSON.parse(readFileSync(path.join(data, 'flights-20k.json'), 'utf8')) as readonly {
     readonly date: string;
     readonly delay: number;
     readonly origin: string;
@@ -28,7 +30,7 @@ export function readFlights(): Departure[] {
 }
 
 export function readAirports(): ReadonlyMap<string, Airport> {
-  const rows = parse(readFileSync(resolve('vega-datasets/data/airports.csv')), { columns: true, skip_empty_lines: true }) as readonly {
+  const rows = parse(readFileSync(path.join(data, 'airports.csv')), { columns: true, skip_empty_lines: true }) as readonly {
     readonly iata: string;
     readonly name: string;
     readonly state: string;

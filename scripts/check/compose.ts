@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Ajv } from 'ajv';
@@ -7,7 +7,16 @@ import { brokerJvmArguments, brokerSettings, kafkaVersion, registryJvmArguments,
 import type { Check } from './check.js';
 
 interface ComposeFile {
-  readonly services: Readonly<Record<string, { readonly image?: string; readonly environment?: Readonly<Record<string, string>> }>>;
+  readonly services: Readonly<
+    Record<
+      string,
+      {
+        readonly image?: string;
+        readonly environment?: Readonly<Record<string, string>>;
+        readonly build?: { readonly dockerfile?: string };
+      }
+    >
+  >;
 }
 
 /** What a container needs to be reached; everything else must be a setting of the stack. */
@@ -28,7 +37,7 @@ export const composeCheck: Check = {
   async run() {
     const file: unknown = parse(await readFile('docker-compose.yml', 'utf8'));
     const faults = schemaFaults(file);
-    if (faults.length === 0) faults.push(...settingFaults(file as ComposeFile));
+    if (faults.length === 0) faults.push(...settingFaults(file as ComposeFile), ...missingFiles(file as ComposeFile));
     return faults.length > 0 ? faults.join('\n') : null;
   },
 };
@@ -59,6 +68,21 @@ function settingFaults({ services }: ComposeFile): string[] {
   for (const [service, image] of Object.entries(images)) {
     const actual = services[service]?.image;
     if (actual !== image) faults.push(`${service}: image is ${actual ?? 'missing'}, scripts/stack/settings.ts says ${image}`);
+  }
+  return faults;
+}
+
+/** Dockerfiles that are built, and the programs that they run, exist. */
+function missingFiles({ services }: ComposeFile): string[] {
+  const faults: string[] = [];
+  for (const [service, { build }] of Object.entries(services)) {
+    if (build?.dockerfile === undefined) continue;
+    if (!existsSync(build.dockerfile)) {
+      faults.push(`${service}: ${build.dockerfile} is missing`);
+      continue;
+    }
+    const programs = readFileSync(build.dockerfile, 'utf8').match(/(?<=")[^"\s]+\.ts(?=")/g) ?? [];
+    for (const program of programs) if (!existsSync(program)) faults.push(`${build.dockerfile}: ${program} is missing`);
   }
   return faults;
 }

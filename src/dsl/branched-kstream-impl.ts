@@ -52,6 +52,8 @@ export class BranchedKStreamImpl<K, V> implements BranchedKStream<K, V, string> 
     const child = checkResourceName(`${this.#splitterName}${name}`, 'branch');
     if (this.#ended)
       throw new MillraceError('MILL_TOPOLOGY_INVALID', `Branch ${child} comes after the split ${this.#splitterName} was ended.`);
+    if (this.#results.has(name))
+      throw new MillraceError('MILL_TOPOLOGY_DUPLICATE_NAME', `The split ${this.#splitterName} has two branches ${name}.`);
     const { graph } = this.#context;
     graph.newName(child);
     const node = operatorNode(child, passThroughOperator());

@@ -209,7 +209,12 @@ export interface KStream<K, V> {
     joiner: TableJoiner<K, V, VT | null, VR>,
     options?: JoinedOptions<K, V, NoInfer<VR>>,
   ): KStream<K, VR>;
-  /** As `join` with a global table, but records without a row are joined with null. */
+  /**
+   * As `join` with a global table, but records without a row are joined with null.
+   *
+   * @example
+   * flights.leftJoin(airports, (flight, airport) => ({ ...flight, city: airport?.city ?? null }), { keyOf: (flight) => flight.origin });
+   */
   leftJoin<KG, VT, VR>(
     table: GlobalKTable<KG, VT>,
     joiner: TableJoiner<K, V, VT | null, VR>,
@@ -222,7 +227,7 @@ export interface KStream<K, V> {
    * @param supplier makes a new processor at each call: every task has its own
    * @throws MILL_TOPOLOGY_INVALID when the supplier gives the same object twice
    * @example
-   * builder.addStateStore(stores.keyValue({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
+   * builder.addStateStore(keyValueStore({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
    * orders.process(() => new Deduplicate(), { name: 'deduplicate', stores: ['seen'] });
    */
   process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options?: ProcessOptions<KR, VR>): KStream<KR, VR>;

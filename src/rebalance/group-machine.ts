@@ -145,6 +145,7 @@ export class GroupMachine {
         return;
       case 'gaveUp':
         this.breakDown();
+        this.sayGoodbye();
         return;
     }
   }
@@ -337,6 +338,12 @@ export class GroupMachine {
       this.find();
       return;
     }
+    this.sayGoodbye();
+  }
+
+  /** After a breakdown it spares the others the end of the session; its answer is of no interest then. */
+  private sayGoodbye(): void {
+    if (this.coordinator === null || this.member === '' || this.config.groupInstanceId !== null) return;
     this.session.forgetHeartbeat();
     this.emit({ kind: 'leave', attempt: this.begin('LeaveGroup'), broker: this.coordinator, memberId: this.member });
   }

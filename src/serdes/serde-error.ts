@@ -18,7 +18,7 @@ export function describeValue(value: unknown): string {
   const type = typeof value === 'object' ? ((value.constructor as { name?: string } | undefined)?.name ?? 'object') : typeof value;
   let text: string;
   try {
-    text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    text = typeof value === 'object' || typeof value === 'function' ? JSON.stringify(value) : String(value);
   } catch {
     return `a value of type ${type}`;
   }

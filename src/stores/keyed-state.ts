@@ -97,7 +97,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
 
   /** The row behind an entry that `locate` gave out. */
   protected rowOf(entry: StoreEntry<K, V>): Row<K, V> {
-    if (entry instanceof Row) return entry;
+    if (entry instanceof Row) return entry as Row<K, V>;
     throw new MillraceError('MILL_STATE_INVALID', `Store ${this.name}: write takes what locate gave`, { details: { store: this.name } });
   }
 

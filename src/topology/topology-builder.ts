@@ -78,6 +78,8 @@ export class TopologyBuilder {
    * A node that reads topics.
    *
    * @throws MILL_TOPOLOGY_DUPLICATE_NAME when the name is taken, or another source reads one of the topics.
+   * @example
+   * builder.addSource('orders', { topics: ['orders'], keySerde: serdes.string, offsetReset: 'earliest' });
    */
   addSource(name: string, spec: SourceSpec): this {
     this.#claimNodeName(name);
@@ -94,6 +96,8 @@ export class TopologyBuilder {
    * A node that handles records.
    *
    * @throws MILL_TOPOLOGY_DUPLICATE_NAME, MILL_TOPOLOGY_INVALID (no parent, unknown parent, parent is a sink), MILL_TOPOLOGY_UNKNOWN_STORE.
+   * @example
+   * builder.addProcessor('totals', processorOperator(() => new Totals()), ['orders'], ['totals-store']);
    */
   addProcessor(name: string, supplier: OperatorSupplier, parents: readonly string[], stores: readonly string[] = []): this {
     this.#claimNodeName(name);
@@ -107,6 +111,8 @@ export class TopologyBuilder {
    * A node that writes to a topic, or to the topic that a function names for each record.
    *
    * @throws MILL_TOPOLOGY_DUPLICATE_NAME, MILL_TOPOLOGY_INVALID (no parent, unknown parent, parent is a sink).
+   * @example
+   * builder.addSink('out', 'totals', ['totals'], { valueSerde: serdes.double });
    */
   addSink(name: string, topic: string | TopicNameExtractor, parents: readonly string[], options: SinkOptions = {}): this {
     this.#claimNodeName(name);
@@ -120,6 +126,8 @@ export class TopologyBuilder {
    * A store of its own in each task, for the processors that are connected to it.
    *
    * @throws MILL_TOPOLOGY_DUPLICATE_NAME when there is another store of that name.
+   * @example
+   * builder.addStateStore(keyValueStore({ name: 'totals-store' }), { processors: ['totals'] });
    */
   addStateStore(spec: StoreSpec, options: StateStoreOptions = {}): this {
     this.#claimStoreName(spec.name);
@@ -128,7 +136,13 @@ export class TopologyBuilder {
     return this;
   }
 
-  /** @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_TOPOLOGY_INVALID (unknown node, not a processor, a global store). */
+  /**
+   * Lets a processor use stores. Processors that share a store share their tasks.
+   *
+   * @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_TOPOLOGY_INVALID (unknown node, not a processor, a global store).
+   * @example
+   * builder.connectProcessorAndStateStores('report', ['totals-store']);
+   */
   connectProcessorAndStateStores(processor: string, stores: readonly string[]): this {
     for (const store of stores) this.#connect(processor, store);
     return this;
@@ -138,6 +152,10 @@ export class TopologyBuilder {
    * A store that holds all partitions of `topic` in every instance. Every processor may read it; none is connected to it.
    *
    * @throws MILL_TOPOLOGY_DUPLICATE_NAME, MILL_TOPOLOGY_INVALID when `spec.logged` is true: the topic is the changelog.
+   * @example
+   * builder.addGlobalStore(timestampedKeyValueStore({ name: 'airports', logged: false }), {
+   *   topic: 'airports', sourceName: 'airports-source', processorName: 'airports-rows',
+   * });
    */
   addGlobalStore(spec: StoreSpec, options: GlobalStoreOptions): this {
     if (spec.logged)
@@ -160,6 +178,8 @@ export class TopologyBuilder {
    *
    * @param partitions null: as many as the largest topic upstream of it.
    * @throws MILL_TOPOLOGY_DUPLICATE_NAME when it was added before.
+   * @example
+   * builder.addRepartitionTopic('by-customer-repartition', 12).addSink('out', 'by-customer-repartition', ['rekey']);
    */
   addRepartitionTopic(name: string, partitions: number | null = null): this {
     checkResourceName(name, 'repartition topic');
@@ -171,7 +191,12 @@ export class TopologyBuilder {
     return this;
   }
 
-  /** The topics of these sources must have equal partition counts, since their records meet in one task. */
+  /**
+   * The topics of these sources must have equal partition counts, since their records meet in one task.
+   *
+   * @example
+   * builder.copartition(['orders', 'customers']);
+   */
   copartition(sources: readonly string[]): this {
     this.#copartitioned.push(sources.slice());
     return this;
@@ -182,6 +207,8 @@ export class TopologyBuilder {
    *
    * @throws MILL_TOPOLOGY_STORE_NOT_CONNECTED when a store has no processor; MILL_TOPOLOGY_NOT_COPARTITIONED when repartition topics that meet
    * in a join were given different counts.
+   * @example
+   * console.log(builder.build().describe());
    */
   build(): Topology {
     this.#checkStoresConnected();

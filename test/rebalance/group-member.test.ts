@@ -67,7 +67,7 @@ class World {
       onAssigned: (_, added) => void note('assigned', added),
       onRevoked: (given) => void note('revoked', given),
       onLost: (gone) => void note('lost', gone),
-      onFatal: (error) => void this.log.push(`fatal ${(error as MillraceError).code}`),
+      onFatal: (error) => void this.log.push(`fatal ${error instanceof MillraceError ? error.code : error.message}`),
       ...more,
     });
   }
@@ -238,12 +238,14 @@ describe('a group member', () => {
         },
       },
     ],
-  ])('fails with the error of %s', async (_, options) => {
+  ])('fails with the error of %s, and leaves the group', async (_, options) => {
     const world = new World();
     const member = world.member(options);
     await expect(member.start()).rejects.toMatchObject({ code: 'MILL_TOPIC_MISSING' });
     expect(world.log.at(-1)).toBe('fatal MILL_TOPIC_MISSING');
     expect(member.state).toBe('failed');
+    await settle();
+    expect(world.coordinator.memberIds).toEqual([]);
   });
 
   it('names the ACL when the broker denies the group', async () => {

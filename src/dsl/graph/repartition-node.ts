@@ -1,6 +1,7 @@
 import { dropNullKeyOperator } from '../../processors/drop-null-key.js';
 import { passThroughOperator } from '../../processors/pass-through.js';
 import type { Serde } from '../../serdes/serde.js';
+import { failOnInvalidTimestamp } from '../../time/timestamp-extractors.js';
 import type { Partitioner } from '../../topology/nodes.js';
 import type { TopologyBuilder } from '../../topology/topology-builder.js';
 
@@ -31,5 +32,12 @@ export function writeRepartition(node: RepartitionNode, builder: TopologyBuilder
   builder.addRepartitionTopic(topic, node.partitions);
   builder.addProcessor(filterName, passNullKeys ? passThroughOperator() : dropNullKeyOperator(), parents);
   builder.addSink(sinkName, topic, [filterName], { keySerde, valueSerde, partitioner });
-  builder.addSource(name, { topics: [topic], keySerde, valueSerde });
+  // Our own records: their times are right whatever the app's extractor does, and none may be skipped whatever its reset policy.
+  builder.addSource(name, {
+    topics: [topic],
+    keySerde,
+    valueSerde,
+    timestampExtractor: failOnInvalidTimestamp,
+    offsetReset: 'earliest',
+  });
 }

@@ -47,7 +47,7 @@ function labelOf(source: SourceOptions, option: (typeof options)[number]): strin
 }
 
 function describeTopics(node: StreamSourceNode): string {
-  return node.pattern === null ? node.topics.join(', ') : String(node.pattern);
+  return node.pattern === null ? node.topics.toSorted().join(', ') : String(node.pattern);
 }
 
 function clash(a: StreamSourceNode, b: StreamSourceNode, what: string): MillraceError {

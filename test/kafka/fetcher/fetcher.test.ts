@@ -110,13 +110,15 @@ describe('the long poll', () => {
   });
 
   it('asks for more bytes when not one batch fits', async () => {
-    await started([[p0, 0]], { maxBytesPerPartition: 1000 });
+    const made = await started([[p0, 0]], { maxBytesPerPartition: 1000 });
     await port.take()[0]!.answer([{ partition: 0, records: batch(0, 1, 9000).subarray(0, 1000) }]);
     expect(chunks).toEqual([]);
     const next = port.take()[0]!;
     expect(next.request.partitions[0]!.maxBytes).toBe(9000);
     await next.answer([{ partition: 0, records: batch(0, 1, 9000) }]);
     expect(received()).toEqual(['t-0 0→1']);
+    made.consumed(9000, p0);
+    await settle();
     expect(port.take()[0]!.request.partitions[0]!.maxBytes).toBe(1000);
   });
 

@@ -1,0 +1,57 @@
+/**
+ * One Millrace app, as java/…/BenchApp.java is one of Kafka Streams: same arguments, same lines on stdout, same end. It closes when its standard
+ * input ends or when it has processed as many records as it was told, leaves the group, and exits.
+ */
+import { StreamsApp } from '../../src/index.js';
+import type { RestoreListener } from '../../src/index.js';
+import { ReadArguments } from '../harness/arguments.js';
+import { endOfInput } from '../harness/end-of-input.js';
+import { cpuMs, sayReport } from '../harness/side-report.js';
+import { buildTopology } from './topologies.js';
+import type { TopologyName } from './topologies.js';
+
+const options = new ReadArguments(process.argv.slice(2));
+const app = new StreamsApp(buildTopology(options.text('topology') as TopologyName, options.text('input'), options.text('output')), {
+  applicationId: options.text('application-id'),
+  bootstrapServers: options.text('bootstrap'),
+  stateDir: options.text('state-dir'),
+  processingGuarantee: options.text('guarantee') === 'exactly_once' ? 'exactly_once' : 'at_least_once',
+  commitInterval: options.number('commit-interval'),
+});
+const stopAfter = options.number('stop-after', Infinity);
+
+app.on('state', (state) => sayReport({ event: 'state', state: state.toLowerCase() }));
+app.on('error', (error) => {
+  console.error(error);
+  process.exit(1);
+});
+app.setRestoreListener(restoreReports());
+sayReport({ event: 'starting' });
+await Promise.all([app.start(), Promise.race([endOfInput(), enoughProcessed()]).then(() => app.close())]);
+reportProgress();
+process.exit(0);
+
+function restoreReports(): RestoreListener {
+  let records = 0;
+  return {
+    onEnd: ({ recordsRestored }) => {
+      records += recordsRestored;
+      sayReport({ event: 'restored', records });
+    },
+  };
+}
+
+/** Reads the tasks' own counters every 10 ms, so that nothing is counted on the record path. */
+function enoughProcessed(): Promise<void> {
+  return new Promise((resolve) => {
+    setInterval(() => {
+      if (reportProgress() >= stopAfter) resolve();
+    }, 10);
+  });
+}
+
+function reportProgress(): number {
+  const processed = Object.values(app.metrics().tasks).reduce((sum, task) => sum + task.recordsProcessed, 0);
+  sayReport({ event: 'progress', processed, cpuMs: cpuMs() });
+  return processed;
+}
