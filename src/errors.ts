@@ -10,7 +10,8 @@ export const errorTable = {
   MILL_TOPOLOGY_DUPLICATE_NAME: 'Give one of the two a different name.',
   MILL_TOPOLOGY_UNKNOWN_STORE: 'Add the store to the topology, or correct the name.',
   MILL_TOPOLOGY_STORE_NOT_CONNECTED: 'Name the store in the processor’s `stores` option.',
-  MILL_TOPOLOGY_NOT_COPARTITIONED: 'Repartition one side (`.repartition({ partitions })`) or create the topics with equal partition counts.',
+  MILL_TOPOLOGY_NOT_COPARTITIONED:
+    'Repartition one side (`.repartition({ partitions })`) or create the topics with equal partition counts.',
   MILL_TOPOLOGY_NAME_REQUIRED: 'Give the operator a name in its options, or set `explicitNames` to "warn" or "off".',
   MILL_TOPOLOGY_MISMATCH: 'Run the same topology in every instance of an application, or give the new one another applicationId.',
   MILL_TOPOLOGY_INVALID: 'Correct the topology as the message says.',

@@ -15,14 +15,13 @@ const maxBatchBytes = 1_000_000;
 const requestBytes = 512 * 1024;
 const requestsInFlight = 4;
 const timeoutMs = 30_000;
-const encodeString = serdes.string.encode;
 
 export class RecordSender {
   private readonly builders: readonly RecordBatchBuilder[];
   private readonly key = new ByteWriter(64);
   private readonly inFlight = new Set<Promise<void>>();
   private buffered = 0;
-  private failure: unknown = null;
+  private failure: Error | null = null;
 
   private constructor(
     private readonly port: KafkaPort,
@@ -41,7 +40,7 @@ export class RecordSender {
   /** Appends a record to its key's partition; true when it is time for `send`. */
   append(timestamp: number, key: string, value: Buffer): boolean {
     this.key.reset();
-    encodeString(key, this.key);
+    serdes.string.encode(key, this.key);
     const { buffer, length } = this.key;
     const builder = this.builders[partitionForKey(buffer, 0, length, this.builders.length)];
     if (builder === undefined) throw new Error(`${this.topic} has no partitions`);
@@ -69,7 +68,7 @@ export class RecordSender {
           for (const { partition, batches } of taken) this.builders[partition]?.recycle(batches);
         })
         .catch((error: unknown) => {
-          this.failure = error;
+          this.failure = error instanceof Error ? error : new Error(String(error));
         })
         .finally(() => this.inFlight.delete(sent));
       this.inFlight.add(sent);

@@ -26,9 +26,11 @@ await producer.disconnect();
 async function produce(from: number, to: number): Promise<void> {
   const inFlight = new Set<Promise<void>>();
   for (let start = from; start < to; start += messagesPerSend) {
-    const sent: Promise<void> = producer.send({ topic, acks: -1, messages: messagesOf(start, Math.min(start + messagesPerSend, to)) }).then(() => {
-      inFlight.delete(sent);
-    });
+    const sent: Promise<void> = producer
+      .send({ topic, acks: -1, messages: messagesOf(start, Math.min(start + messagesPerSend, to)) })
+      .then(() => {
+        inFlight.delete(sent);
+      });
     inFlight.add(sent);
     if (inFlight.size >= sendsInFlight) await Promise.race(inFlight);
   }

@@ -24,7 +24,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     void app.close().finally(() => {
       process.send?.({ kind: 'closed', metrics: app.metrics() });
-      process.disconnect?.();
+      if (process.connected) process.disconnect();
     });
   });
 }

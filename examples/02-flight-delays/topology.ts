@@ -58,7 +58,11 @@ export function flightDelays(): Topology {
   return builder.build({ explicitNames: 'require' });
 }
 
-function describe(totals: Totals, airport: Airport | null, window: { readonly key: string; readonly window: { readonly start: number } }): AirportDay {
+function describe(
+  totals: Totals,
+  airport: Airport | null,
+  window: { readonly key: string; readonly window: { readonly start: number } },
+): AirportDay {
   return {
     origin: window.key,
     day: new Date(window.window.start).toISOString().slice(0, 10),

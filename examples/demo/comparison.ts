@@ -28,7 +28,14 @@ export function compare(expected: ReadonlyMap<string, AirportDay>, collector: Co
 }
 
 function same(a: AirportDay, b: AirportDay): boolean {
-  return a.totalDelay === b.totalDelay && a.meanDelay === b.meanDelay && a.airport === b.airport && a.state === b.state && a.origin === b.origin && a.day === b.day;
+  return (
+    a.totalDelay === b.totalDelay &&
+    a.meanDelay === b.meanDelay &&
+    a.airport === b.airport &&
+    a.state === b.state &&
+    a.origin === b.origin &&
+    a.day === b.day
+  );
 }
 
 /** Airports with the worst mean delay among those with at least `leastFlights` flights. */

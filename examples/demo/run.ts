@@ -107,7 +107,12 @@ async function loadAirports(producer: Producer, airports: ReadonlyMap<string, Ai
 
 /** Sends the flights; half way it kills the first instance with -9 and starts it again. Resolves with the recovery time in ms. */
 async function playFlights(producer: Producer, departures: readonly Departure[], instances: readonly Instance[]): Promise<number> {
-  const bar = new SingleBar({ format: `  [{bar}] {percentage}% {value}/{total} flights  {note}`, clearOnComplete: false, noTTYOutput: true, notTTYSchedule: 2000 });
+  const bar = new SingleBar({
+    format: `  [{bar}] {percentage}% {value}/{total} flights  {note}`,
+    clearOnComplete: false,
+    noTTYOutput: true,
+    notTTYSchedule: 2000,
+  });
   bar.start(departures.length, 0, { note: '' });
   const victim = instances[0] as Instance;
   let recovery: Promise<number> = Promise.resolve(0);
@@ -154,7 +159,11 @@ function report(
   collector: Collector,
   run: { readonly flights: number; readonly seconds: number; readonly recovery: number; readonly instances: readonly Instance[] },
 ): boolean {
-  const table = new Table({ head: ['airport', 'state', 'flights', 'mean delay'], colAligns: ['left', 'left', 'right', 'right'], style: { head: ['cyan'] } });
+  const table = new Table({
+    head: ['airport', 'state', 'flights', 'mean delay'],
+    colAligns: ['left', 'left', 'right', 'right'],
+    style: { head: ['cyan'] },
+  });
   for (const { airport, state, flights, meanDelay } of worstAirports(collector.rows.values(), 100, 8)) {
     table.push([airport, state, format(flights), `${meanDelay.toFixed(1)} min`]);
   }

@@ -46,7 +46,12 @@ export async function produceTo(
   transaction: { readonly transactionalId: string; readonly identity: BatchIdentity; readonly baseSequence: number } | null = null,
 ): Promise<ProducedPartition> {
   const records = batchesOf(values, transaction?.identity ?? null, transaction?.baseSequence ?? 0);
-  const request = { transactionalId: transaction?.transactionalId ?? null, acks: -1, timeoutMs: 10_000, partitions: [{ ...to, records }] } as const;
+  const request = {
+    transactionalId: transaction?.transactionalId ?? null,
+    acks: -1,
+    timeoutMs: 10_000,
+    partitions: [{ ...to, records }],
+  } as const;
   const { partitions } = await port.produce(await leaderOf(port, to), request);
   return partitions[0]!;
 }
@@ -62,7 +67,11 @@ export async function fetchFrom(
   return partitions[0]!;
 }
 
-export function valuesOf(fetched: FetchedPartition | Omit<FetchedPartition, 'errorCode'>, fetchOffset: number, isolation: 'read_committed' | 'read_uncommitted'): string[] {
+export function valuesOf(
+  fetched: FetchedPartition | Omit<FetchedPartition, 'errorCode'>,
+  fetchOffset: number,
+  isolation: 'read_committed' | 'read_uncommitted',
+): string[] {
   const cursor = new RecordCursor();
   const { topic, partition, abortedTransactions } = fetched;
   cursor.open(fetched.records, { topic, partition, fetchOffset, isolation, abortedTransactions });
@@ -72,7 +81,12 @@ export function valuesOf(fetched: FetchedPartition | Omit<FetchedPartition, 'err
 }
 
 /** All values up to `end`, which has to be reached; a fetch may bring less than there is. */
-export async function readUpTo(port: KafkaPort, from: TopicPartition, end: number, isolation: 'read_committed' | 'read_uncommitted'): Promise<string[]> {
+export async function readUpTo(
+  port: KafkaPort,
+  from: TopicPartition,
+  end: number,
+  isolation: 'read_committed' | 'read_uncommitted',
+): Promise<string[]> {
   const values: string[] = [];
   let position = 0;
   await eventually(
@@ -93,7 +107,10 @@ export async function eventually<T>(attempt: () => Promise<T>, done: (result: T)
   for (;;) {
     const result = await attempt();
     if (done(result)) return result;
-    if (Date.now() > deadline) throw new Error(`not so within ${timeoutMs} ms; last: ${JSON.stringify(result, (_, v: unknown) => (typeof v === 'bigint' ? `${v}` : v))}`);
+    if (Date.now() > deadline)
+      throw new Error(
+        `not so within ${timeoutMs} ms; last: ${JSON.stringify(result, (_, v: unknown) => (typeof v === 'bigint' ? `${v}` : v))}`,
+      );
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

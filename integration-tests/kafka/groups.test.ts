@@ -61,10 +61,12 @@ describe('group membership on a real broker', () => {
     expect([leader.generation, follower.generation]).toEqual([2, 2]);
     expect(follower).toMatchObject({ errorCode: 0, leader: a, members: [] });
     const b = follower.memberId;
-    expect(leader.members.map(({ memberId, metadata }) => [memberId, metadata.toString()]).sort()).toEqual([
-      [a, `of ${a}`],
-      [b, `of ${b}`],
-    ].sort());
+    expect(leader.members.map(({ memberId, metadata }) => [memberId, metadata.toString()]).sort()).toEqual(
+      [
+        [a, `of ${a}`],
+        [b, `of ${b}`],
+      ].sort(),
+    );
 
     const second1 = { groupId, memberId: b, groupInstanceId: null, generation: 2 };
     const sync = { protocolType: 'consumer', protocolName: 'test' };
@@ -101,7 +103,12 @@ describe('group membership on a real broker', () => {
     const coordinator = await first.findCoordinator('group', groupId);
     const { memberId } = await join(first, coordinator, groupId);
     const member = { groupId, memberId, groupInstanceId: null, generation: 1 };
-    await first.syncGroup(coordinator, { ...member, protocolType: 'consumer', protocolName: 'test', assignments: [{ memberId, assignment: Buffer.alloc(0) }] });
+    await first.syncGroup(coordinator, {
+      ...member,
+      protocolType: 'consumer',
+      protocolName: 'test',
+      assignments: [{ memberId, assignment: Buffer.alloc(0) }],
+    });
     const transactionalId = unique('tx');
     const txCoordinator = await first.findCoordinator('transaction', transactionalId);
     const { producerId, producerEpoch } = await eventually(
@@ -110,7 +117,17 @@ describe('group membership on a real broker', () => {
     );
     const offsets = [{ topic, partition: 0, offset: 1, leaderEpoch: -1, metadata: null }];
     const commit = async (generation: number, id: string) =>
-      (await first.txnOffsetCommit(coordinator, { transactionalId, producerId, producerEpoch, ...member, generation, memberId: id, offsets }))[0]!.errorCode;
+      (
+        await first.txnOffsetCommit(coordinator, {
+          transactionalId,
+          producerId,
+          producerEpoch,
+          ...member,
+          generation,
+          memberId: id,
+          offsets,
+        })
+      )[0]!.errorCode;
     expect(await commit(0, memberId)).toBe(22);
     expect(await commit(1, 'nobody')).toBe(25);
     expect(await commit(1, memberId)).toBe(0);

@@ -48,7 +48,11 @@ describe('topics and records on a real broker', () => {
 
   it('fetches what was produced, byte for byte', async () => {
     const topic = await createTopic(port, 'round-trip');
-    expect(await produceTo(port, { topic, partition: 0 }, ['a', 'b', 'c'])).toMatchObject({ errorCode: 0, baseOffset: 0, errorMessage: null });
+    expect(await produceTo(port, { topic, partition: 0 }, ['a', 'b', 'c'])).toMatchObject({
+      errorCode: 0,
+      baseOffset: 0,
+      errorMessage: null,
+    });
     expect(await produceTo(port, { topic, partition: 0 }, ['d'])).toMatchObject({ errorCode: 0, baseOffset: 3 });
     const fetched = await fetchFrom(port, { topic, partition: 0 }, 1);
     expect(fetched).toMatchObject({ errorCode: 0, highWatermark: 4, lastStableOffset: 4, logStartOffset: 0 });

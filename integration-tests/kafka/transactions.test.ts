@@ -56,7 +56,9 @@ for (const transactionV2 of [false, true]) {
 
     it('commits and aborts: read_committed sees the committed records only', async () => {
       const from = { topic, partition: 1 };
-      let { identity, coordinator } = await begin(port, unique('tx'));
+      const begun = await begin(port, unique('tx'));
+      const { coordinator } = begun;
+      let { identity } = begun;
       let sequence = 0;
       for (const [values, commit] of [
         [['a', 'b'], true],

@@ -61,7 +61,7 @@ export function installRegistry(tools: JavaTools, onProgress: OnProgress): Promi
   });
 }
 
-async function installOnce(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
+export async function installOnce(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const target = join(cacheDirectory, name);
   if (await exists(target)) return target;
   await mkdir(cacheDirectory, { recursive: true });

@@ -67,7 +67,9 @@ export interface StreamsConfig {
   readonly logger?: Logger;
 }
 
-export type ResolvedConfig = Required<Omit<StreamsConfig, 'bootstrapServers' | 'defaultKeySerde' | 'defaultValueSerde' | 'ssl' | 'sasl' | 'deadLetterTopic' | 'stateDir'>> &
+export type ResolvedConfig = Required<
+  Omit<StreamsConfig, 'bootstrapServers' | 'defaultKeySerde' | 'defaultValueSerde' | 'ssl' | 'sasl' | 'deadLetterTopic' | 'stateDir'>
+> &
   Pick<StreamsConfig, 'ssl' | 'sasl'> & {
     readonly bootstrapServers: readonly string[];
     readonly defaultKeySerde: Serde<unknown> | null;
@@ -82,7 +84,9 @@ const mebibyte = 1024 * 1024;
 export function resolveConfig(config: StreamsConfig): ResolvedConfig {
   const faults = findFaults(config);
   if (faults.length > 0) {
-    throw new MillraceError('MILL_CONFIG_INVALID', `the configuration has ${faults.length} fault(s): ${faults.join('; ')}`, { details: { faults } });
+    throw new MillraceError('MILL_CONFIG_INVALID', `the configuration has ${faults.length} fault(s): ${faults.join('; ')}`, {
+      details: { faults },
+    });
   }
   const exactlyOnce = (config.processingGuarantee ?? 'exactly_once') === 'exactly_once';
   return {
@@ -119,10 +123,35 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
 }
 
 const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
-  'applicationId', 'bootstrapServers', 'processingGuarantee', 'commitInterval', 'emit', 'threads', 'stateDir', 'storeEngine',
-  'statestoreCacheMaxBytes', 'maxUncommittedBytes', 'maxBufferedBytes', 'maxTaskIdleMs', 'autoOffsetReset', 'sessionTimeout',
-  'heartbeatInterval', 'rebalanceTimeout', 'transactionTimeout', 'replicationFactor', 'defaultKeySerde', 'defaultValueSerde',
-  'deserializationHandler', 'processingHandler', 'productionHandler', 'deadLetterTopic', 'clientId', 'ssl', 'sasl', 'requestTimeout', 'logger',
+  'applicationId',
+  'bootstrapServers',
+  'processingGuarantee',
+  'commitInterval',
+  'emit',
+  'threads',
+  'stateDir',
+  'storeEngine',
+  'statestoreCacheMaxBytes',
+  'maxUncommittedBytes',
+  'maxBufferedBytes',
+  'maxTaskIdleMs',
+  'autoOffsetReset',
+  'sessionTimeout',
+  'heartbeatInterval',
+  'rebalanceTimeout',
+  'transactionTimeout',
+  'replicationFactor',
+  'defaultKeySerde',
+  'defaultValueSerde',
+  'deserializationHandler',
+  'processingHandler',
+  'productionHandler',
+  'deadLetterTopic',
+  'clientId',
+  'ssl',
+  'sasl',
+  'requestTimeout',
+  'logger',
 ]);
 
 function findFaults(config: StreamsConfig): string[] {
@@ -132,12 +161,14 @@ function findFaults(config: StreamsConfig): string[] {
     faults.push('applicationId must be 1 to 200 letters, digits, ".", "_" or "-"');
   }
   const servers = serversOf(config.bootstrapServers);
-  if (servers.length === 0 || servers.some((server) => !/^.+:\d{1,5}$/.test(server))) faults.push('bootstrapServers must name at least one host:port');
+  if (servers.length === 0 || servers.some((server) => !/^.+:\d{1,5}$/.test(server)))
+    faults.push('bootstrapServers must name at least one host:port');
   oneOf(faults, config, 'processingGuarantee', ['exactly_once', 'at_least_once']);
   oneOf(faults, config, 'emit', ['onCommit', 'onUpdate']);
   oneOf(faults, config, 'storeEngine', ['leveldb', 'memory']);
   oneOf(faults, config, 'autoOffsetReset', ['earliest', 'latest', 'none']);
-  if (config.threads !== undefined && config.threads !== 1) faults.push('threads must be 1 in this version: start more instances instead');
+  if (config.threads !== undefined && (config.threads as number) !== 1)
+    faults.push('threads must be 1 in this version: start more instances instead');
   atLeast(faults, config, 'commitInterval', 0);
   atLeast(faults, config, 'statestoreCacheMaxBytes', 0);
   atLeast(faults, config, 'maxUncommittedBytes', 64 * 1024);
@@ -148,14 +179,20 @@ function findFaults(config: StreamsConfig): string[] {
   atLeast(faults, config, 'rebalanceTimeout', 1);
   atLeast(faults, config, 'transactionTimeout', 1);
   atLeast(faults, config, 'requestTimeout', 1);
-  if ((config.heartbeatInterval ?? 3000) >= (config.sessionTimeout ?? 10_000)) faults.push('heartbeatInterval must be below sessionTimeout');
-  if (config.replicationFactor !== undefined && config.replicationFactor !== -1 && !(Number.isInteger(config.replicationFactor) && config.replicationFactor > 0)) {
+  if ((config.heartbeatInterval ?? 3000) >= (config.sessionTimeout ?? 10_000))
+    faults.push('heartbeatInterval must be below sessionTimeout');
+  if (
+    config.replicationFactor !== undefined &&
+    config.replicationFactor !== -1 &&
+    !(Number.isInteger(config.replicationFactor) && config.replicationFactor > 0)
+  ) {
     faults.push('replicationFactor must be -1 or a positive integer');
   }
   for (const handler of ['deserializationHandler', 'processingHandler', 'productionHandler'] as const) {
     const value = config[handler];
     if (value === undefined || typeof value === 'function') continue;
-    if (!['fail', 'continue', 'deadLetter'].includes(value)) faults.push(`${handler} must be "fail", "continue", "deadLetter" or a function`);
+    if (!['fail', 'continue', 'deadLetter'].includes(value))
+      faults.push(`${handler} must be "fail", "continue", "deadLetter" or a function`);
     if (value === 'deadLetter' && !config.deadLetterTopic) faults.push(`${handler} is "deadLetter" but deadLetterTopic is not set`);
   }
   return faults;

@@ -11,7 +11,12 @@ import { qualifiedName, TaskLayout } from '../topology/task-layout.js';
 import { topicPatternMatches } from '../topology/topic-pattern.js';
 
 /** Configs of repartition topics, as Kafka Streams creates them. */
-const repartitionConfigs = { 'cleanup.policy': 'delete', 'segment.bytes': '52428800', 'retention.ms': '-1', 'message.timestamp.type': 'CreateTime' };
+const repartitionConfigs = {
+  'cleanup.policy': 'delete',
+  'segment.bytes': '52428800',
+  'retention.ms': '-1',
+  'message.timestamp.type': 'CreateTime',
+};
 
 /** TOPIC_ALREADY_EXISTS: another instance was faster. */
 const alreadyExists = 36;
@@ -40,19 +45,27 @@ export async function prepareTopics(options: {
   options.logger.info({ topics: missing.map(({ topic, partitions }) => `${topic} (${partitions})`) }, 'creating internal topics');
   for (const { topic, errorCode, errorMessage } of await port.admin.createTopics(missing)) {
     if (errorCode === 0 || errorCode === alreadyExists) continue;
-    throw new MillraceError('MILL_BROKER_ERROR', `can’t create the internal topic ${topic}: ${errorName(errorCode)} ${errorMessage ?? ''}`, {
-      details: { topic, brokerErrorCode: errorCode },
-    });
+    throw new MillraceError(
+      'MILL_BROKER_ERROR',
+      `can’t create the internal topic ${topic}: ${errorName(errorCode)} ${errorMessage ?? ''}`,
+      {
+        details: { topic, brokerErrorCode: errorCode },
+      },
+    );
   }
   await untilVisible(port, missing);
 }
 
 function checkSources(topology: Topology, metadata: ClusterMetadata, applicationId: string): void {
   const globals = [...topology.globalStores.values()].map(({ topic }) => topic);
-  const sources = sourceTopicsOf(topology).topics.filter(({ internal }) => !internal).map(({ name }) => name);
+  const sources = sourceTopicsOf(topology)
+    .topics.filter(({ internal }) => !internal)
+    .map(({ name }) => name);
   const missing = [...sources, ...globals].filter((topic) => countOf(metadata, topic) === null);
   if (missing.length > 0) {
-    throw new MillraceError('MILL_TOPIC_MISSING', `topic(s) ${missing.join(', ')} of application ${applicationId} do not exist`, { details: { topics: missing } });
+    throw new MillraceError('MILL_TOPIC_MISSING', `topic(s) ${missing.join(', ')} of application ${applicationId} do not exist`, {
+      details: { topics: missing },
+    });
   }
 }
 
@@ -73,7 +86,12 @@ function internalTopics(topology: Topology, metadata: ClusterMetadata, applicati
     }
   }
   return [
-    ...[...repartitions].map(([name, partitions]) => ({ topic: `${applicationId}-${name}`, partitions, replicationFactor, configs: repartitionConfigs })),
+    ...[...repartitions].map(([name, partitions]) => ({
+      topic: `${applicationId}-${name}`,
+      partitions,
+      replicationFactor,
+      configs: repartitionConfigs,
+    })),
     ...changelogs.values(),
   ];
 }
@@ -82,9 +100,13 @@ function exists(metadata: ClusterMetadata, topic: string, partitions: number): b
   const actual = countOf(metadata, topic);
   if (actual === null) return false;
   if (actual !== partitions) {
-    throw new MillraceError('MILL_TOPIC_INCOMPATIBLE', `the internal topic ${topic} has ${actual} partition(s), but the topology needs ${partitions}`, {
-      details: { topic, actual, needed: partitions },
-    });
+    throw new MillraceError(
+      'MILL_TOPIC_INCOMPATIBLE',
+      `the internal topic ${topic} has ${actual} partition(s), but the topology needs ${partitions}`,
+      {
+        details: { topic, actual, needed: partitions },
+      },
+    );
   }
   return true;
 }
@@ -96,11 +118,17 @@ async function untilVisible(port: KafkaPort, topics: readonly NewTopic[]): Promi
     const metadata = await port.metadata(names, { refresh: true });
     const pending = topics.filter(({ topic, partitions }) => {
       const described = metadata.topics.get(topic);
-      return described?.errorCode !== 0 || described.partitions.length !== partitions || described.partitions.some(({ leader }) => leader < 0);
+      return (
+        described?.errorCode !== 0 || described.partitions.length !== partitions || described.partitions.some(({ leader }) => leader < 0)
+      );
     });
     if (pending.length === 0) return;
     for (const { topic, partitions } of pending) exists(metadata, topic, partitions);
-    if (Date.now() > deadline) throw new MillraceError('MILL_TOPIC_MISSING', `the internal topics ${pending.map(({ topic }) => topic).join(', ')} were created but have no leader`);
+    if (Date.now() > deadline)
+      throw new MillraceError(
+        'MILL_TOPIC_MISSING',
+        `the internal topics ${pending.map(({ topic }) => topic).join(', ')} were created but have no leader`,
+      );
     await delay(backoffMs(attempt, waitForTopics, Math.random));
   }
 }

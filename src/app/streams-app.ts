@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../errors.js';
 import { createKafkajsPort } from '../kafka/kafkajs/kafkajs-port.js';
 import type { KafkaPort } from '../kafka/port.js';
@@ -104,7 +105,8 @@ export class StreamsApp {
    * MILL_STORE_DIRECTORY_LOCKED, MILL_GROUP_FATAL, MILL_STATE_INVALID
    */
   async start(): Promise<void> {
-    if (this.currentState !== 'created') throw new MillraceError('MILL_STATE_INVALID', `start() needs state created, the app is ${this.currentState}`);
+    if (this.currentState !== 'created')
+      throw new MillraceError('MILL_STATE_INVALID', `start() needs state created, the app is ${this.currentState}`);
     this.become('rebalancing');
     try {
       await this.startParts();
@@ -195,6 +197,7 @@ export class StreamsApp {
     await built.producer.init();
     built.thread.start();
     await built.member.start();
+    built.chores.start();
   }
 
   private openPort(purpose: string): KafkaPort {
@@ -268,13 +271,11 @@ export class StreamsApp {
     if (this.currentState === 'notRunning' || this.currentState === 'error') return;
     this.become('pendingShutdown');
     const done = this.shutDown('notRunning', true);
-    let timer: NodeJS.Timeout | null = null;
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(resolve, timeout, 'late');
-    });
-    const outcome = await Promise.race([done, late]);
-    if (timer !== null) clearTimeout(timer);
-    if (outcome !== 'late') return;
+    const timer = new AbortController();
+    const late = sleep(timeout, 'late' as const, { signal: timer.signal });
+    const outcome = await Promise.race([done.then(() => 'closed' as const), late]);
+    timer.abort();
+    if (outcome === 'closed') return;
     done.catch(() => undefined);
     await this.abandon();
     throw new MillraceError('MILL_CLOSE_TIMEOUT', `the app did not close within ${timeout} ms`);
@@ -283,6 +284,7 @@ export class StreamsApp {
   private async shutDown(end: 'notRunning' | 'error', clean: boolean): Promise<void> {
     const { built } = this;
     if (built !== null) {
+      built.chores.stop();
       if (clean) await built.member.leave();
       await built.thread.stop(clean);
       if (!clean) await built.member.leave();
@@ -295,6 +297,7 @@ export class StreamsApp {
 
   /** Lets go of everything without waiting for it: the group and the broker notice by their timeouts. */
   private async abandon(): Promise<void> {
+    this.built?.chores.stop();
     this.built?.member.stop();
     await Promise.all(this.ports.map((port) => port.close()));
     await this.directory?.release();

@@ -9,10 +9,7 @@ export function murmur2(bytes: Uint8Array, start = 0, end = bytes.length): numbe
   const blocksEnd = start + (length & ~3);
   while (at < blocksEnd) {
     let k =
-      (bytes[at] as number) |
-      ((bytes[at + 1] as number) << 8) |
-      ((bytes[at + 2] as number) << 16) |
-      ((bytes[at + 3] as number) << 24);
+      (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24);
     k = Math.imul(k, 0x5bd1e995);
     k ^= k >>> 24;
     hash = Math.imul(hash, 0x5bd1e995) ^ Math.imul(k, 0x5bd1e995);

@@ -19,6 +19,7 @@ import type {
   TableJoiner,
   ValueMapper,
 } from '../processors/user-functions.js';
+import type { TopicNameExtractor } from '../topology/nodes.js';
 import { BranchedKStreamImpl } from './branched-kstream-impl.js';
 import type { BranchedKStream } from './branched-kstream.js';
 import { checkedName } from './checked-name.js';
@@ -141,9 +142,10 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     const keySerde = options.keySerde ?? this.#state.keySerde;
     const valueSerde = options.valueSerde ?? this.#state.valueSerde;
     const partitioner = options.partitioner ?? (writesWindowedKeys(keySerde) ? windowedKeyPartitioner : null);
-    const topicOf = typeof topic === 'string' ? topic : (topic as TopicOf<unknown, unknown>);
     const name = graph.nameOr(checkedName(options), prefix.sink);
-    graph.add(sinkGraphNode(name, topicOf, { keySerde, valueSerde, partitioner }), [this.#state.node]);
+    graph.add(sinkGraphNode(name, typeof topic === 'string' ? topic : extractorOf(topic), { keySerde, valueSerde, partitioner }), [
+      this.#state.node,
+    ]);
   }
 
   groupBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V> = {}): KGroupedStream<KR, V> {
@@ -228,4 +230,10 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     const { keySerde = null, valueSerde = null } = options;
     return this.#context.stream<KR, VR>({ name: node.name, keySerde, valueSerde, sources, repartitionRequired: true, node });
   }
+}
+
+/** Keeps the function's name, which `describe()` shows. */
+function extractorOf<K, V>(topicOf: TopicOf<K, V>): TopicNameExtractor {
+  const extractor: TopicNameExtractor = (key, value, source) => topicOf(value as V, key as K, source);
+  return Object.defineProperty(extractor, 'name', { value: topicOf.name });
 }

@@ -33,8 +33,8 @@ export interface GlobalJoinOptions<K, V, KG, VR> extends ValueOptions<VR> {
   readonly keyOf: ValueMapper<K, V, KG | null>;
 }
 
-/** The topic for a record. */
-export type TopicOf<K, V> = (key: K, value: V, record: Parameters<TopicNameExtractor>[2]) => string;
+/** Names the topic for a record; `source` says where the record was read. */
+export type TopicOf<K, V> = (value: V, key: K, source: Parameters<TopicNameExtractor>[2]) => string;
 
 /**
  * A stream of records. Each operator leaves the stream as it is and returns a new one, so a stream can be used several times.
@@ -156,7 +156,7 @@ export interface KStream<K, V> {
    *
    * @example
    * orders.to('orders-out', { keySerde: serdes.string, valueSerde: serdes.json<Order>() });
-   * orders.to((key, order) => `orders-${order.region}`);
+   * orders.to((order) => `orders-${order.region}`);
    */
   to(topic: string | TopicOf<K, V>, options?: ProducedOptions<K, V>): void;
 
@@ -224,7 +224,7 @@ export interface KStream<K, V> {
   /**
    * Hands each record to a processor of your own, with stores, timers and several outputs a record. Grouping or joining the result repartitions it.
    *
-   * @param supplier makes a new processor at each call: every task has its own
+   * @param supplier makes a new processor at each call: every task has its own (two more are made, and left unused, to check that)
    * @throws MILL_TOPOLOGY_INVALID when the supplier gives the same object twice
    * @example
    * builder.addStateStore(keyValueStore({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));

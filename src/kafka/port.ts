@@ -26,7 +26,11 @@ export interface KafkaPort {
   produce(broker: number, request: ProduceRequest): Promise<ProduceResponse>;
 
   /** Node id of the coordinator; retries while it is not available, until `signal` aborts. `refresh` forgets the remembered one. */
-  findCoordinator(kind: CoordinatorKind, key: string, options?: { readonly refresh?: boolean; readonly signal?: AbortSignal }): Promise<number>;
+  findCoordinator(
+    kind: CoordinatorKind,
+    key: string,
+    options?: { readonly refresh?: boolean; readonly signal?: AbortSignal },
+  ): Promise<number>;
 
   initProducerId(broker: number, request: InitProducerIdRequest): Promise<InitProducerIdResponse>;
   addPartitionsToTxn(broker: number, request: AddPartitionsToTxnRequest): Promise<readonly PartitionResult[]>;
@@ -40,7 +44,10 @@ export interface KafkaPort {
   joinGroup(broker: number, request: JoinGroupRequest): Promise<JoinGroupResponse>;
   syncGroup(broker: number, request: SyncGroupRequest): Promise<SyncGroupResponse>;
   heartbeat(broker: number, request: GroupMemberIdentity): Promise<{ readonly errorCode: number }>;
-  leaveGroup(broker: number, request: { readonly groupId: string; readonly memberId: string; readonly groupInstanceId: string | null }): Promise<{ readonly errorCode: number }>;
+  leaveGroup(
+    broker: number,
+    request: { readonly groupId: string; readonly memberId: string; readonly groupInstanceId: string | null },
+  ): Promise<{ readonly errorCode: number }>;
   offsetFetch(broker: number, request: OffsetFetchRequest): Promise<OffsetFetchResponse>;
   offsetCommit(broker: number, request: OffsetCommitRequest): Promise<readonly PartitionResult[]>;
 
@@ -256,12 +263,19 @@ export interface SyncGroupResponse {
 
 export interface KafkaAdmin {
   /** Creates topics and waits until every partition has a leader. 36 (TOPIC_ALREADY_EXISTS) is not an error of the call but told per topic. */
-  createTopics(topics: readonly NewTopic[]): Promise<readonly { readonly topic: string; readonly errorCode: number; readonly errorMessage: string | null }[]>;
+  createTopics(
+    topics: readonly NewTopic[],
+  ): Promise<readonly { readonly topic: string; readonly errorCode: number; readonly errorMessage: string | null }[]>;
   deleteTopics(topics: readonly string[]): Promise<void>;
   describeTopicConfigs(topics: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string | null>>>;
   deleteRecords(before: readonly (TopicPartition & { readonly offset: number })[]): Promise<void>;
   /** State and members of a group, or null when the broker does not know it. */
-  describeGroup(groupId: string): Promise<{ readonly state: string; readonly members: readonly { readonly memberId: string; readonly metadata: Buffer; readonly assignment: Buffer }[] } | null>;
+  describeGroup(
+    groupId: string,
+  ): Promise<{
+    readonly state: string;
+    readonly members: readonly { readonly memberId: string; readonly metadata: Buffer; readonly assignment: Buffer }[];
+  } | null>;
   deleteGroups(groupIds: readonly string[]): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import type { CommittedOffset } from '../kafka/port.js';
+import type { CommittedOffset, TopicPartition } from '../kafka/port.js';
 import type { ChangelogSink } from '../stores/store-environment.js';
 import type { TaskState } from '../stores/task-state.js';
 import type { Task } from './task.js';
@@ -17,6 +17,9 @@ export interface TaskBarrier {
 export class ActiveTask {
   /** True while the task is being given up: it takes no more records. */
   paused = false;
+  /** Input positions of the last committed epoch; empty before the first. */
+  committedPositions: readonly (TopicPartition & { readonly offset: number })[] = [];
+  private frozenPositions: readonly (TopicPartition & { readonly offset: number })[] = [];
   private readonly changelog: ChangelogWriter;
 
   constructor(
@@ -40,6 +43,7 @@ export class ActiveTask {
     this.state.freeze(epoch, this.changelog);
     this.task.dirty = false;
     const positions = this.task.positions();
+    this.frozenPositions = positions;
     return {
       offsets: positions.map(({ topic, partition, offset }) => ({ topic, partition, offset, leaderEpoch: -1 })),
       partitionTimes: positions.map(({ partitionTime }) => partitionTime),
@@ -48,6 +52,7 @@ export class ActiveTask {
 
   /** Step 6. `nextOffsets` is keyed by `topic-partition`. */
   committed(epoch: number, nextOffsets: ReadonlyMap<string, number>): void {
+    this.committedPositions = this.frozenPositions;
     const positions = new Map<string, number>();
     for (const [store, topic] of this.changelogs) {
       const next = nextOffsets.get(`${topic}-${this.task.partition}`);

@@ -16,12 +16,16 @@ export class DeadLetters {
 
   async write(record: TaskRecord, error: Error): Promise<void> {
     const { topic } = this;
-    if (topic === null) throw new MillraceError('MILL_CONFIG_INVALID', 'a handler answered "deadLetter" but no deadLetterTopic is set', { cause: error });
+    if (topic === null)
+      throw new MillraceError('MILL_CONFIG_INVALID', 'a handler answered "deadLetter" but no deadLetterTopic is set', { cause: error });
     const source = record.source;
-    if (source === null) throw new MillraceError('MILL_PROCESSING', 'a failure outside any input record can’t be dead-lettered', { cause: error });
+    if (source === null)
+      throw new MillraceError('MILL_PROCESSING', 'a failure outside any input record can’t be dead-lettered', { cause: error });
     const partitions = await this.output.partitionCount(topic);
     const hasKey = source.keyStart >= 0;
-    const partition = hasKey ? partitionForKey(source.buffer, source.keyStart, source.keyEnd, partitions) : Math.max(0, record.partition) % partitions;
+    const partition = hasKey
+      ? partitionForKey(source.buffer, source.keyStart, source.keyEnd, partitions)
+      : Math.max(0, record.partition) % partitions;
     this.output
       .builder(topic, partition)
       .appendRaw(
@@ -52,4 +56,3 @@ function errorHeaders(record: TaskRecord, error: Error): Header[] {
 
 /** Keeps a dead letter near the size of the record it holds. */
 const maxStackBytes = 4096;
-

@@ -108,9 +108,11 @@ export class EpochRunner {
       const flushed = settleAndFlush(tasks);
       if (flushed === undefined) this.sealNow(epoch, tasks, startedAt);
       else {
-        flushed.then(() => {
-          if (attempt === this.attempt) this.sealNow(epoch, tasks, startedAt);
-        }).catch(fail);
+        flushed
+          .then(() => {
+            if (attempt === this.attempt) this.sealNow(epoch, tasks, startedAt);
+          })
+          .catch(fail);
       }
     } catch (error) {
       fail(error);

@@ -14,8 +14,11 @@ export interface FailedRecord {
 }
 
 export type DeserializationHandler = HandlerAnswer | ((error: Error, record: FailedRecord) => HandlerAnswer | Promise<HandlerAnswer>);
-export type ProcessingHandler = HandlerAnswer | ((error: Error, record: FailedRecord & { readonly key: unknown; readonly value: unknown }) => HandlerAnswer | Promise<HandlerAnswer>);
-export type ProductionHandler = HandlerAnswer | ((error: Error, record: FailedRecord & { readonly outputTopic: string }) => HandlerAnswer | Promise<HandlerAnswer>);
+export type ProcessingHandler =
+  | HandlerAnswer
+  | ((error: Error, record: FailedRecord & { readonly key: unknown; readonly value: unknown }) => HandlerAnswer | Promise<HandlerAnswer>);
+export type ProductionHandler =
+  HandlerAnswer | ((error: Error, record: FailedRecord & { readonly outputTopic: string }) => HandlerAnswer | Promise<HandlerAnswer>);
 
 export interface ErrorPolicy {
   readonly deserialization: DeserializationHandler;
@@ -28,6 +31,10 @@ export interface ErrorPolicy {
 export const failAlways: ErrorPolicy = { deserialization: 'fail', processing: 'fail', production: 'fail', deadLetterTopic: null };
 
 /** Asks a handler, whatever its form. */
-export function askHandler<R>(handler: HandlerAnswer | ((error: Error, record: R) => HandlerAnswer | Promise<HandlerAnswer>), error: Error, record: R): HandlerAnswer | Promise<HandlerAnswer> {
+export function askHandler<R>(
+  handler: HandlerAnswer | ((error: Error, record: R) => HandlerAnswer | Promise<HandlerAnswer>),
+  error: Error,
+  record: R,
+): HandlerAnswer | Promise<HandlerAnswer> {
   return typeof handler === 'function' ? handler(error, record) : handler;
 }

@@ -56,9 +56,15 @@ export class TaskFailures {
     const where = failed.topic === null ? `in task ${failed.taskId}` : `of ${failed.topic}-${failed.partition} at offset ${failed.offset}`;
     if (answer === 'fail') {
       const { node, taskId, topic, partition, offset } = failed;
-      throw new MillraceError(code, `${what} ${where}: ${asError(error).message}`, { cause: error, details: { node, taskId, topic, partition, offset } });
+      throw new MillraceError(code, `${what} ${where}: ${asError(error).message}`, {
+        cause: error,
+        details: { node, taskId, topic, partition, offset },
+      });
     }
-    this.env.logger.warn({ ...failed, key: undefined, value: undefined, error: asError(error).message, code }, `${what} ${where}: ${answer}`);
+    this.env.logger.warn(
+      { ...failed, key: undefined, value: undefined, error: asError(error).message, code },
+      `${what} ${where}: ${answer}`,
+    );
     if (answer === 'continue') return;
     this.env.metrics.deadLetters++;
     return this.deadLetters.write(this.record, asError(error));

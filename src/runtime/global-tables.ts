@@ -94,12 +94,19 @@ export class GlobalTables {
     );
     const partitions: (TopicPartition & { start: number })[] = [];
     for (const node of nodes) {
-      const table = new GlobalTable(node, this.options.serdes, this.state?.store(node.spec.name) as TimestampedKeyValueStore<unknown, unknown>);
+      const table = new GlobalTable(
+        node,
+        this.options.serdes,
+        this.state?.store(node.spec.name) as TimestampedKeyValueStore<unknown, unknown>,
+      );
       this.tables.set(node.spec.name, table);
       this.byTopic.set(node.topic, table);
-      for (const { partition } of metadata.topics.get(node.topic)?.partitions ?? []) partitions.push({ topic: node.topic, partition, start: 0 });
+      for (const { partition } of metadata.topics.get(node.topic)?.partitions ?? [])
+        partitions.push({ topic: node.topic, partition, start: 0 });
     }
-    const starts = await this.options.port.listOffsets(partitions.map(({ topic, partition }) => ({ topic, partition, at: 'earliest' as const })));
+    const starts = await this.options.port.listOffsets(
+      partitions.map(({ topic, partition }) => ({ topic, partition, at: 'earliest' as const })),
+    );
     const ends = await this.options.port.listOffsets(
       partitions.map(({ topic, partition }) => ({ topic, partition, at: 'latest' as const, isolation: this.options.isolation })),
     );
@@ -173,10 +180,19 @@ class GlobalTable {
     return this.chain;
   }
 
-  private async applyNow(chunk: FetchedChunk, options: Pick<GlobalTablesOptions, 'isolation' | 'deserialization' | 'logger'>): Promise<void> {
+  private async applyNow(
+    chunk: FetchedChunk,
+    options: Pick<GlobalTablesOptions, 'isolation' | 'deserialization' | 'logger'>,
+  ): Promise<void> {
     const { cursor } = this;
     const { topic, partition } = chunk;
-    cursor.open(chunk.records, { fetchOffset: chunk.fetchOffset, isolation: options.isolation, abortedTransactions: chunk.abortedTransactions, topic, partition });
+    cursor.open(chunk.records, {
+      fetchOffset: chunk.fetchOffset,
+      isolation: options.isolation,
+      abortedTransactions: chunk.abortedTransactions,
+      topic,
+      partition,
+    });
     while (cursor.next()) {
       if (cursor.keyStart < 0) continue;
       try {
@@ -201,10 +217,14 @@ class GlobalTable {
     const answer = await askHandler(options.deserialization, cause, { node: this.node.source.name, taskId: 'global', ...where });
     if (answer !== 'continue') {
       const why = answer === 'deadLetter' ? ' (records of global tables can’t be dead-lettered)' : '';
-      throw new MillraceError('MILL_DESERIALIZATION', `can’t decode the record of ${where.topic}-${where.partition} at offset ${where.offset}${why}: ${cause.message}`, {
-        cause: error,
-        details: where,
-      });
+      throw new MillraceError(
+        'MILL_DESERIALIZATION',
+        `can’t decode the record of ${where.topic}-${where.partition} at offset ${where.offset}${why}: ${cause.message}`,
+        {
+          cause: error,
+          details: where,
+        },
+      );
     }
     options.logger.warn({ ...where, error: cause.message }, 'dropped an undecodable record of a global table');
   }

@@ -29,7 +29,10 @@ export class SerdeDefaults {
   }
 
   ofStore(spec: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> } {
-    return { key: this.compiled(spec.keySerde, `store ${spec.name}`, 'key'), value: this.compiled(spec.valueSerde, `store ${spec.name}`, 'value') };
+    return {
+      key: this.compiled(spec.keySerde, `store ${spec.name}`, 'key'),
+      value: this.compiled(spec.valueSerde, `store ${spec.name}`, 'value'),
+    };
   }
 
   /** Names every node and store that would be left without a serde, so that all can be reported before anything starts. */
@@ -39,8 +42,10 @@ export class SerdeDefaults {
       if (key === null && this.keySerde === null) faults.push(`${owner} has no key serde and there is no defaultKeySerde`);
       if (value === null && this.valueSerde === null) faults.push(`${owner} has no value serde and there is no defaultValueSerde`);
     };
-    for (const node of topology.nodes.values()) if (node.kind !== 'processor') check(`${node.kind} ${node.name}`, node.keySerde, node.valueSerde);
-    for (const { spec } of [...topology.stores.values(), ...topology.globalStores.values()]) check(`store ${spec.name}`, spec.keySerde, spec.valueSerde);
+    for (const node of topology.nodes.values())
+      if (node.kind !== 'processor') check(`${node.kind} ${node.name}`, node.keySerde, node.valueSerde);
+    for (const { spec } of [...topology.stores.values(), ...topology.globalStores.values()])
+      check(`store ${spec.name}`, spec.keySerde, spec.valueSerde);
     return faults;
   }
 
@@ -51,7 +56,10 @@ export class SerdeDefaults {
       const chosen = serde ?? fallback;
       if (chosen?.prepare !== undefined) uses.push(chosen.prepare({ topic, part }));
     };
-    const useBoth = (node: { readonly keySerde: Serde<unknown> | null; readonly valueSerde: Serde<unknown> | null }, topic: string): void => {
+    const useBoth = (
+      node: { readonly keySerde: Serde<unknown> | null; readonly valueSerde: Serde<unknown> | null },
+      topic: string,
+    ): void => {
       use(node.keySerde, this.keySerde, topic, 'key');
       use(node.valueSerde, this.valueSerde, topic, 'value');
     };

@@ -84,7 +84,9 @@ export class SinkOperator implements Operator {
       const partition = this.partitionOf(target, key, value, buffer, start, end);
       const present = value !== null && value !== undefined;
       target.written(
-        target.builder(partition).append(timestamp, buffer, start, end, present ? this.valueSerde : null, present ? value : null, record.headers()),
+        target
+          .builder(partition)
+          .append(timestamp, buffer, start, end, present ? this.valueSerde : null, present ? value : null, record.headers()),
       );
     } catch (error) {
       return this.failures.production(error, this.node.name, target.topic);
@@ -98,7 +100,10 @@ export class SinkOperator implements Operator {
       const chosen = this.node.partitioner.partition(target.topic, key, value, partitions, keyView);
       if (chosen !== null) {
         if (Number.isInteger(chosen) && chosen >= 0 && chosen < partitions) return chosen;
-        throw new MillraceError('MILL_PRODUCTION', `the partitioner of ${this.node.name} gave ${chosen} for ${target.topic}, which has ${partitions} partitions`);
+        throw new MillraceError(
+          'MILL_PRODUCTION',
+          `the partitioner of ${this.node.name} gave ${chosen} for ${target.topic}, which has ${partitions} partitions`,
+        );
       }
     }
     return keyBuffer === null ? target.stickyPartition() : partitionForKey(keyBuffer, start, end, partitions);

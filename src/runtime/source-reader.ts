@@ -85,7 +85,10 @@ export class SourceReader {
     const extracted = this.extractor.extract({ key, value, timestamp, topic, partition, offset }, queue.partitionTime);
     if (extracted >= 0) return extracted;
     if (this.env.metrics.drop('invalid-timestamp') === 1) {
-      this.env.logger.warn({ topic, partition, offset, extractor: this.extractor.name }, 'dropped a record without a valid timestamp; further ones are only counted');
+      this.env.logger.warn(
+        { topic, partition, offset, extractor: this.extractor.name },
+        'dropped a record without a valid timestamp; further ones are only counted',
+      );
     }
     return null;
   }
@@ -109,8 +112,12 @@ export class SourceReader {
   private withoutTime(queue: RecordQueue): MillraceError {
     const { topic, partition } = queue;
     const { offset, timestamp } = queue.cursor;
-    return new MillraceError('MILL_INVALID_TIMESTAMP', `the record of ${topic}-${partition} at offset ${offset} has timestamp ${timestamp}`, {
-      details: { topic, partition, offset, timestamp },
-    });
+    return new MillraceError(
+      'MILL_INVALID_TIMESTAMP',
+      `the record of ${topic}-${partition} at offset ${offset} has timestamp ${timestamp}`,
+      {
+        details: { topic, partition, offset, timestamp },
+      },
+    );
   }
 }

@@ -37,7 +37,10 @@ export interface ChangelogToRestore extends TopicPartition {
 
 export interface StateRestorerOptions {
   readonly port: KafkaPort;
-  readonly openFetcher: (onData: (chunk: FetchedChunk) => void, onError: (error: MillraceError, partition: TopicPartition | null) => void) => Fetcher;
+  readonly openFetcher: (
+    onData: (chunk: FetchedChunk) => void,
+    onError: (error: MillraceError, partition: TopicPartition | null) => void,
+  ) => Fetcher;
   readonly isolation: 'read_committed' | 'read_uncommitted';
   readonly clusterId: string | null;
   readonly listener: RestoreListener;
@@ -75,21 +78,33 @@ export class StateRestorer {
   private async bounds(changelogs: readonly ChangelogToRestore[]): Promise<Bounds[]> {
     const [starts, ends] = await Promise.all([
       this.options.port.listOffsets(changelogs.map(({ topic, partition }) => ({ topic, partition, at: 'earliest' as const }))),
-      this.options.port.listOffsets(changelogs.map(({ topic, partition }) => ({ topic, partition, at: 'latest' as const, isolation: 'read_uncommitted' as const }))),
+      this.options.port.listOffsets(
+        changelogs.map(({ topic, partition }) => ({ topic, partition, at: 'latest' as const, isolation: 'read_uncommitted' as const })),
+      ),
     ]);
     const find = (answers: typeof starts, { topic, partition }: TopicPartition): number => {
       const answer = answers.find((candidate) => candidate.topic === topic && candidate.partition === partition);
       if (answer === undefined || answer.errorCode !== 0) {
-        throw new MillraceError('MILL_BROKER_ERROR', `can’t read the offsets of ${topic}-${partition} (error ${answer?.errorCode ?? 'none'})`, {
-          details: { topic, partition, brokerErrorCode: answer?.errorCode },
-        });
+        throw new MillraceError(
+          'MILL_BROKER_ERROR',
+          `can’t read the offsets of ${topic}-${partition} (error ${answer?.errorCode ?? 'none'})`,
+          {
+            details: { topic, partition, brokerErrorCode: answer?.errorCode },
+          },
+        );
       }
       return answer.offset;
     };
     return changelogs.map((changelog) => ({ start: find(starts, changelog), end: find(ends, changelog) }));
   }
 
-  private async restoreOne(taskId: string, state: TaskState, changelog: ChangelogToRestore, bounds: Bounds, signal: AbortSignal): Promise<void> {
+  private async restoreOne(
+    taskId: string,
+    state: TaskState,
+    changelog: ChangelogToRestore,
+    bounds: Bounds,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { store, topic, partition } = changelog;
     const known = state.position(store, { topic, topicId: changelog.topicId, clusterId: this.options.clusterId });
     const tail = known !== null && known >= bounds.start && known <= bounds.end;
@@ -230,7 +245,16 @@ class Restoration {
     while (cursor.next()) {
       if (cursor.keyStart < 0) continue;
       const value = cursor.valueStart < 0 ? null : cursor.buffer;
-      this.state.restoreRecord(store, cursor.timestamp, cursor.buffer, cursor.keyStart, cursor.keyEnd, value, cursor.valueStart, cursor.valueEnd);
+      this.state.restoreRecord(
+        store,
+        cursor.timestamp,
+        cursor.buffer,
+        cursor.keyStart,
+        cursor.keyEnd,
+        value,
+        cursor.valueStart,
+        cursor.valueEnd,
+      );
       count++;
     }
     this.position = Math.max(this.position, cursor.nextOffset);
@@ -251,7 +275,10 @@ class Restoration {
       this.options
         .fenceDeadOwners()
         .catch((error: unknown) => {
-          this.options.logger.warn({ error: String(error), ...this.changelog }, 'could not look for dead owners of open transactions; trying again');
+          this.options.logger.warn(
+            { error: String(error), ...this.changelog },
+            'could not look for dead owners of open transactions; trying again',
+          );
         })
         .finally(() => {
           this.watch();

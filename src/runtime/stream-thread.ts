@@ -55,7 +55,6 @@ export class StreamThread {
   private readonly owned = new Set<string>();
   private readonly wakeup = new Wakeup();
   private recovering: Promise<void> | null = null;
-  private recoveries = 0;
   private stopped = false;
   private halted = false;
   private loop: Promise<void> = Promise.resolve();
@@ -114,7 +113,11 @@ export class StreamThread {
     const running = ids.filter((id) => this.tasks.has(id) || this.opening.has(id));
     if (running.length === 0) return;
     this.parts.logger.warn({ tasks: running }, 'the group took tasks away without asking; what was not committed is dropped');
-    this.fail(new MillraceError('MILL_TRANSACTION_ABORTED', 'the group took tasks away from this member', { details: { outcome: 'aborted', tasks: running } }));
+    this.fail(
+      new MillraceError('MILL_TRANSACTION_ABORTED', 'the group took tasks away from this member', {
+        details: { outcome: 'aborted', tasks: running },
+      }),
+    );
   }
 
   // --- from the fetcher ------------------------------------------------------------------------------------------------------------
@@ -191,18 +194,18 @@ export class StreamThread {
   }
 
   private async openUntilDone(id: string, signal: AbortSignal): Promise<void> {
-    for (let attempt = 1; !signal.aborted; attempt++) {
+    const givenUp = (): boolean => signal.aborted || !this.owned.has(id);
+    for (let attempt = 1; !givenUp(); attempt++) {
       try {
         const active = await this.parts.opener.open(await this.parts.planOf(id), signal);
-        if (signal.aborted || !this.owned.has(id)) {
+        if (givenUp()) {
           await active.close(false);
           return;
         }
-        this.recoveries = 0;
         this.adopt(active);
         return;
       } catch (error) {
-        if (signal.aborted) return;
+        if (givenUp()) return;
         if (recoveryOf(error) !== 'recover') {
           this.fail(error);
           return;
@@ -220,13 +223,9 @@ export class StreamThread {
   }
 
   private async stopOpening(ids: readonly string[]): Promise<void> {
-    await Promise.all(
-      ids.map((id) => {
-        const opening = this.opening.get(id);
-        opening?.controller.abort(new MillraceError('MILL_STATE_INVALID', `task ${id} is given up`));
-        return opening?.done;
-      }),
-    );
+    const stopping = ids.flatMap((id) => this.opening.get(id) ?? []);
+    for (const { controller } of stopping) controller.abort(new MillraceError('MILL_STATE_INVALID', 'the task is given up'));
+    await Promise.all(stopping.map(({ done }) => done));
   }
 
   private async closeTask(id: string, clean: boolean): Promise<void> {

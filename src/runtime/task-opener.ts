@@ -45,11 +45,18 @@ export class TaskOpener {
   async open(plan: TaskPlan, signal: AbortSignal): Promise<ActiveTask> {
     const { options } = this;
     const committed = await fetchCommittedOffsets(
-      { port: options.port, groupId: options.groupId, requireStable: options.exactlyOnce, logger: options.logger, fenceDeadOwners: options.fenceDeadOwners },
+      {
+        port: options.port,
+        groupId: options.groupId,
+        requireStable: options.exactlyOnce,
+        logger: options.logger,
+        fenceDeadOwners: options.fenceDeadOwners,
+      },
       plan.inputs,
       signal,
     );
     const inputs = await this.startingPoints(plan, committed);
+    let opened: Task | null = null;
     const state = await TaskState.open({
       taskId: plan.id,
       directory: plan.stores.length === 0 ? null : options.taskDirectory(plan.id),
@@ -58,6 +65,7 @@ export class TaskOpener {
       serdes: options.storeSerdes,
       cacheBytes: options.cacheBytes(),
       logger: options.logger,
+      recordTimestamp: () => (opened === null || opened.record.timestamp < 0 ? Date.now() : opened.record.timestamp),
     });
     try {
       await options.restorer.restore(plan.id, state, plan.changelogs, signal);
@@ -75,6 +83,7 @@ export class TaskOpener {
         topicOf: plan.topicOf,
         released: options.released,
       });
+      opened = task;
       return new ActiveTask(plan.id, task, state, new Map(plan.changelogs.map(({ store, topic }) => [store, topic])), env.output);
     } catch (error) {
       await state.close({ clean: false });
@@ -100,15 +109,23 @@ export class TaskOpener {
 
   private async firstOffset({ topic, partition }: TopicPartition, policy: 'earliest' | 'latest' | 'none'): Promise<number> {
     if (policy === 'none') {
-      throw new MillraceError('MILL_OFFSET_OUT_OF_RANGE', `the group has no committed offset for ${topic}-${partition} and autoOffsetReset is "none"`, {
-        details: { topic, partition },
-      });
+      throw new MillraceError(
+        'MILL_OFFSET_OUT_OF_RANGE',
+        `the group has no committed offset for ${topic}-${partition} and autoOffsetReset is "none"`,
+        {
+          details: { topic, partition },
+        },
+      );
     }
     const [answer] = await this.options.port.listOffsets([{ topic, partition, at: policy }]);
     if (answer === undefined || answer.errorCode !== 0) {
-      throw new MillraceError('MILL_BROKER_ERROR', `can’t read the ${policy} offset of ${topic}-${partition}: ${errorName(answer?.errorCode ?? -1)}`, {
-        details: { topic, partition, brokerErrorCode: answer?.errorCode },
-      });
+      throw new MillraceError(
+        'MILL_BROKER_ERROR',
+        `can’t read the ${policy} offset of ${topic}-${partition}: ${errorName(answer?.errorCode ?? -1)}`,
+        {
+          details: { topic, partition, brokerErrorCode: answer?.errorCode },
+        },
+      );
     }
     return answer.offset;
   }

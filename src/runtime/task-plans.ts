@@ -19,8 +19,6 @@ export class TaskPlans {
     private readonly layout: TaskLayout,
     private readonly topicIds: ReadonlyMap<string, string | null>,
     private readonly sourceOf: (topic: string, subTopology: number) => TaskPlan['inputs'][number] | undefined,
-    /** Partition counts by full topic name: when they change, tasks change. */
-    readonly partitionCounts: ReadonlyMap<string, number>,
   ) {}
 
   /**
@@ -37,18 +35,28 @@ export class TaskPlans {
       topicIds.set(name, topic.topicId);
       if (topic.errorCode === 0) counts.set(name, topic.partitions.length);
     }
-    const external = [...metadata.topics.values()].filter(({ isInternal, errorCode }) => !isInternal && errorCode === 0).map(({ name }) => name);
+    const external = [...metadata.topics.values()]
+      .filter(({ isInternal, errorCode }) => !isInternal && errorCode === 0)
+      .map(({ name }) => name);
     const missing = sources.topics.filter((topic) => !counts.has(qualifiedName(applicationId, topic)));
     if (missing.length > 0) throw missingTopics(missing.map((topic) => qualifiedName(applicationId, topic)));
     const countOf = (topic: TopicRef): number | null => counts.get(qualifiedName(applicationId, topic)) ?? null;
     checkCopartitioning(topology.copartitionGroups, countOf);
-    const layout = new TaskLayout(topology, applicationId, countOf, (pattern) => external.filter((name) => topicPatternMatches(pattern, name)));
-    return new TaskPlans(applicationId, topology, layout, topicIds, sourceLookup(applicationId, topology), counts);
+    const layout = new TaskLayout(topology, applicationId, countOf, (pattern) =>
+      external.filter((name) => topicPatternMatches(pattern, name)),
+    );
+    return new TaskPlans(applicationId, topology, layout, topicIds, sourceLookup(applicationId, topology));
   }
 
   /** Every task with what it reads, for the group's leader. */
   get specs(): TaskSpec[] {
     return this.layout.tasks.map((task) => ({ task, inputs: this.layout.inputPartitions(task) }));
+  }
+
+  /** Whether both have the same tasks reading the same partitions. */
+  equals(other: TaskPlans): boolean {
+    const text = (plans: TaskPlans): string => JSON.stringify(plans.specs);
+    return text(this) === text(other);
   }
 
   /** Full names of what the tasks read. */
@@ -109,7 +117,10 @@ function sourceLookup(applicationId: string, topology: Topology) {
     for (const name of sub?.nodes ?? []) {
       const node = topology.nodes.get(name);
       if (node?.kind !== 'source') continue;
-      if (node.topics.some((ref) => qualifiedName(applicationId, ref) === topic) || (node.pattern !== null && topicPatternMatches(node.pattern, topic))) {
+      if (
+        node.topics.some((ref) => qualifiedName(applicationId, ref) === topic) ||
+        (node.pattern !== null && topicPatternMatches(node.pattern, topic))
+      ) {
         return { topic, partition: -1, sourceNode: name, offsetReset: node.offsetReset };
       }
     }
@@ -120,4 +131,3 @@ function sourceLookup(applicationId: string, topology: Topology) {
 function missingTopics(topics: readonly string[]): MillraceError {
   return new MillraceError('MILL_TOPIC_MISSING', `source topic(s) ${topics.join(', ')} do not exist`, { details: { topics } });
 }
-

@@ -18,7 +18,12 @@ export interface WiredTask {
 }
 
 /** Makes the operators of a sub-topology and connects each to its children by direct references. */
-export function wireTask(topology: Topology, sub: SubTopology, scope: TaskScope, topicOf: (name: string, internal: boolean) => string): WiredTask {
+export function wireTask(
+  topology: Topology,
+  sub: SubTopology,
+  scope: TaskScope,
+  topicOf: (name: string, internal: boolean) => string,
+): WiredTask {
   const failures = new TaskFailures(scope.id, scope.env, scope.record);
   const order = topologicalOrder(topology, sub);
   const sources = new Map<string, SourceReader>();
@@ -38,10 +43,12 @@ export function wireTask(topology: Topology, sub: SubTopology, scope: TaskScope,
     }
   }
   const childrenOf = (names: readonly string[]): Map<string, Downstream> =>
-    new Map(names.flatMap((name) => {
-      const entry = entries.get(name);
-      return entry === undefined ? [] : [[name, entry] as const];
-    }));
+    new Map(
+      names.flatMap((name) => {
+        const entry = entries.get(name);
+        return entry === undefined ? [] : [[name, entry] as const];
+      }),
+    );
   for (const node of order) {
     if (node.kind === 'source') {
       const source = sources.get(node.name);

@@ -66,7 +66,7 @@ export class Task implements TaskScope {
   private readonly wallClockTimers = new PunctuationQueue();
   private readonly byPartition = new Map<string, RecordQueue>();
   private busy: Promise<void> | null = null;
-  private failure: unknown = null;
+  private failure: Error | null = null;
 
   constructor(private readonly options: TaskOptions) {
     this.id = options.id;
@@ -168,7 +168,8 @@ export class Task implements TaskScope {
     const { topology } = this.options;
     const declared = topology.stores.get(name);
     const global = topology.globalStores.has(name);
-    if (declared === undefined && !global) throw new MillraceError('MILL_TOPOLOGY_UNKNOWN_STORE', `${node} asks for store ${name}, which the topology does not have`);
+    if (declared === undefined && !global)
+      throw new MillraceError('MILL_TOPOLOGY_UNKNOWN_STORE', `${node} asks for store ${name}, which the topology does not have`);
     if (declared !== undefined && !declared.processors.includes(node)) {
       throw new MillraceError('MILL_TOPOLOGY_STORE_NOT_CONNECTED', `${node} asks for store ${name}, which is not connected to it`);
     }
@@ -248,7 +249,7 @@ export class Task implements TaskScope {
         this.busy = null;
       },
       (error: unknown) => {
-        this.failure = error;
+        this.failure = error instanceof Error ? error : new Error(String(error));
         this.busy = null;
       },
     );

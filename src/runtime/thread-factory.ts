@@ -18,13 +18,14 @@ import { fenceDeadOwners, transactionalIdOf } from '../transactions/dead-owner.j
 import { TransactionalProducer } from '../transactions/producer/transactional-producer.js';
 import { EpochRunner } from './epoch-runner.js';
 import type { ErrorPolicy } from './error-policy.js';
-import { SerdeDefaults } from './serde-defaults.js';
+import type { SerdeDefaults } from './serde-defaults.js';
 import { StateRestorer, type RestoreListener } from './state-restorer.js';
 import { StreamThread, type ThreadListener } from './stream-thread.js';
 import type { TaskEnvironment } from './task-environment.js';
 import { TaskMetrics } from './task-metrics.js';
 import { TaskOpener } from './task-opener.js';
 import { TaskPlans } from './task-plans.js';
+import { ThreadChores } from './thread-chores.js';
 import { ThreadOutput } from './thread-output.js';
 
 /** What a stream thread is made from. Times are milliseconds, sizes bytes. */
@@ -65,6 +66,7 @@ export interface BuiltThread {
   readonly fetcher: Fetcher;
   readonly epochMetrics: EpochMetrics;
   readonly taskMetrics: ReadonlyMap<string, TaskMetrics>;
+  readonly chores: ThreadChores;
 }
 
 export interface ThreadPorts {
@@ -75,7 +77,11 @@ export interface ThreadPorts {
 }
 
 /** Builds one stream thread over its ports. Nothing is sent before its parts are started. */
-export function buildThread(settings: ThreadSettings, ports: ThreadPorts, listener: ThreadListener & { onFatal(error: Error): void }): BuiltThread {
+export function buildThread(
+  settings: ThreadSettings,
+  ports: ThreadPorts,
+  listener: ThreadListener & { onFatal(error: Error): void },
+): BuiltThread {
   const { applicationId, topology, exactlyOnce, logger, stateDirectory } = settings;
   const isolation = exactlyOnce ? 'read_committed' : 'read_uncommitted';
   const transactionalId = exactlyOnce ? transactionalIdOf(applicationId, stateDirectory.processId, settings.index) : null;
@@ -251,7 +257,23 @@ export function buildThread(settings: ThreadSettings, ports: ThreadPorts, listen
     },
   });
   thread.attach(epochs, member);
-  return { thread, member, producer, epochs, fetcher, epochMetrics, taskMetrics };
+  const repartitionTopics = new Set([...topology.repartitionTopics.keys()].map((name) => `${applicationId}-${name}`));
+  const chores = new ThreadChores({
+    port: ports.main,
+    stateDirectory,
+    isRepartition: (topic) => repartitionTopics.has(topic),
+    committed: () => [...thread.tasks.values()].flatMap(({ committedPositions }) => committedPositions),
+    topicsChanged: async () => {
+      const [known, seen] = [plans.known, await TaskPlans.read(applicationId, topology, ports.main)];
+      return known !== null && !known.equals(seen);
+    },
+    onTopicsChanged: () => {
+      member.requestRejoin('topics or partition counts have changed');
+    },
+    ownedTasks: () => new Set(member.ownedTasks.map(formatTaskId)),
+    logger,
+  });
+  return { chores, thread, member, producer, epochs, fetcher, epochMetrics, taskMetrics };
 }
 
 /** The plans for the topics as last seen; read again at every assignment. */
@@ -271,13 +293,18 @@ class CurrentPlans {
 }
 
 /** The leader's part of a rebalance. Members with another topology are refused rather than given tasks they can't run. */
-async function assignAll(members: readonly JoinedMember[], plans: CurrentPlans, fingerprint: string): Promise<ReadonlyMap<string, MemberAssignment>> {
+async function assignAll(
+  members: readonly JoinedMember[],
+  plans: CurrentPlans,
+  fingerprint: string,
+): Promise<ReadonlyMap<string, MemberAssignment>> {
   let current: TaskPlans;
   try {
     current = await plans.refresh();
   } catch (error) {
     if (!(error instanceof MillraceError) || error.code === 'MILL_TRANSPORT') throw error;
-    return planFailure(members, { code: error.code, message: error.message }, (task) => plans.known?.inputs(formatTaskId(task)) ?? []).assignments;
+    return planFailure(members, { code: error.code, message: error.message }, (task) => plans.known?.inputs(formatTaskId(task)) ?? [])
+      .assignments;
   }
   const refused = new Map<string, AssignmentError>();
   for (const { memberId, subscription } of members) {
@@ -295,4 +322,3 @@ function refusal({ code, message }: AssignmentError): MillraceError {
   const known = code === 'MILL_TOPIC_MISSING' || code === 'MILL_TOPOLOGY_NOT_COPARTITIONED' || code === 'MILL_TOPOLOGY_MISMATCH';
   return new MillraceError(known ? code : 'MILL_GROUP_FATAL', message);
 }
-

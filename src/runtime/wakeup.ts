@@ -15,15 +15,14 @@ export class Wakeup {
       return yieldToIo();
     }
     return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.wake = null;
+        this.pending = false;
+        resolve();
+      };
       const timer = setTimeout(done, ms);
       this.wake = done;
-      const that = this;
-      function done(): void {
-        clearTimeout(timer);
-        that.wake = null;
-        that.pending = false;
-        resolve();
-      }
     });
   }
 }

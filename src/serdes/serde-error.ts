@@ -15,14 +15,29 @@ export function describeBytes(buffer: Uint8Array, start = 0, end = buffer.length
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (value instanceof Uint8Array) return `a byte array of ${describeBytes(value)}`;
+  const text = textOf(value);
   const type = typeof value === 'object' ? ((value.constructor as { name?: string } | undefined)?.name ?? 'object') : typeof value;
-  let text: string;
-  try {
-    text = typeof value === 'object' || typeof value === 'function' ? JSON.stringify(value) : String(value);
-  } catch {
-    return `a value of type ${type}`;
+  return text === null ? `a value of type ${type}` : `${type} ${text.length > maxShownText ? `${text.slice(0, maxShownText)}…` : text}`;
+}
+
+/** As it is: nothing comes out for functions and symbols. */
+const stringify: (value: unknown) => string | undefined = JSON.stringify;
+
+function textOf(value: unknown): string | null {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return value.toString();
+    default:
+      try {
+        return stringify(value) ?? null;
+      } catch {
+        return null;
+      }
   }
-  return `${type} ${text.length > maxShownText ? `${text.slice(0, maxShownText)}…` : text}`;
 }
 
 export function cannotSerialize(serde: string, value: unknown, cause?: unknown): MillraceError {

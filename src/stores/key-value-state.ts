@@ -6,8 +6,8 @@ import type { KeyRange, StoreChange, StoreEntry, TimestampedKeyValueStore, Value
 import { idPrefix } from './store-environment.js';
 import type { StoreEnvironment } from './store-environment.js';
 import type { StoreMarks } from './store-marks.js';
-import { afterPrefix, justAfter, scanTable } from './table-scan.js';
-import type { ScanRange } from './table-scan.js';
+import { afterPrefix, justAfter, scanPages } from './table-scan.js';
+import type { ScannedRow, ScanRange } from './table-scan.js';
 
 export class KeyValueState<K, V> extends KeyedState<K, V> implements TimestampedKeyValueStore<K, V> {
   private readonly table: RowTable<K, V>;
@@ -40,16 +40,30 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
   }
 
   async *range(range: KeyRange<K> = {}): AsyncGenerator<readonly [K, ValueAndTimestamp<V>], undefined> {
-    for await (const row of scanTable(this, this.table, this.scanRange(range))) {
-      yield [row.key, { value: row.value, timestamp: row.timestamp }];
+    for await (const page of this.rangePages(range)) {
+      for (const row of page) {
+        this.assertOpen();
+        yield [row.key, { value: row.value, timestamp: row.timestamp }];
+      }
     }
   }
 
   async *prefixScan(prefix: Uint8Array): AsyncGenerator<readonly [K, ValueAndTimestamp<V>], undefined> {
-    const from = Buffer.from(prefix).toString('latin1');
-    for await (const row of scanTable(this, this.table, { from, to: afterPrefix(from), reverse: false })) {
-      yield [row.key, { value: row.value, timestamp: row.timestamp }];
+    for await (const page of this.prefixPages(prefix)) {
+      for (const row of page) {
+        this.assertOpen();
+        yield [row.key, { value: row.value, timestamp: row.timestamp }];
+      }
     }
+  }
+
+  rangePages(range: KeyRange<K>): AsyncGenerator<ScannedRow<K, V>[], undefined> {
+    return scanPages(this, this.table, this.scanRange(range));
+  }
+
+  prefixPages(prefix: Uint8Array): AsyncGenerator<ScannedRow<K, V>[], undefined> {
+    const from = Buffer.from(prefix).toString('latin1');
+    return scanPages(this, this.table, { from, to: afterPrefix(from), reverse: false });
   }
 
   approximateEntryCount(): number {

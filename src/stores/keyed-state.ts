@@ -21,6 +21,7 @@ import { RowTable } from './row-table.js';
 import type { TableLayout } from './row-table.js';
 import type { StateStore, StoreEntry, StoreKind, StoreSpec } from './store.js';
 import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
+import type { ScannedRow } from './table-scan.js';
 import type { StoreMarks } from './store-marks.js';
 
 /** Row, map entry and their fields; keys and values come on top. */
@@ -73,7 +74,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
 
   /** Replaces the row that was located. */
   writeRow(located: Row<K, V>, value: V | null, timestamp: number): void {
-    const row = located.stamp === this.generation && located.linked ? located : this.firstWrite(located);
+    const row = located.stamp === this.generation ? located : this.firstWrite(located);
     if (this.changes !== null && row.changeStamp !== this.changes.generation) this.changes.add(row);
     if (value === null) {
       if (row.value !== null) this.entries--;
@@ -360,11 +361,14 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     return this.keySerde.decodeSync(bytes, start, bytes.length) as K;
   }
 
-  /** A row read by a scan; it is not linked and can't be written to. */
-  scannedRow(table: RowTable<K, V>, engineKey: Buffer, engineValue: Buffer): Row<K, V> {
-    const row = new Row<K, V>(this.decodeKey(engineKey, table.prefix.length), null, table, 0);
-    this.fill(row, engineValue);
-    return row;
+  /** A row that a scan read from the engine. */
+  scannedRow(table: RowTable<K, V>, engineKey: Buffer, engineValue: Buffer): ScannedRow<K, V> {
+    const start = this.timestamped ? timestampBytes : 0;
+    return {
+      key: this.decodeKey(engineKey, table.prefix.length),
+      value: this.decodeValue(engineValue, start, engineValue.length),
+      timestamp: this.timestamped ? Number(engineValue.readBigInt64BE(0)) : 0,
+    };
   }
 
   private shown(key: K): string {

@@ -37,11 +37,21 @@ export class PlainKeyValueStore<K, V> implements KeyValueStore<K, V> {
   }
 
   async *range(range?: KeyRange<K>): AsyncGenerator<readonly [K, V], undefined> {
-    for await (const [key, row] of this.state.range(range)) yield [key, row.value];
+    for await (const page of this.state.rangePages(range ?? {})) {
+      for (const row of page) {
+        this.state.assertOpen();
+        yield [row.key, row.value];
+      }
+    }
   }
 
   async *prefixScan(prefix: Uint8Array): AsyncGenerator<readonly [K, V], undefined> {
-    for await (const [key, row] of this.state.prefixScan(prefix)) yield [key, row.value];
+    for await (const page of this.state.prefixPages(prefix)) {
+      for (const row of page) {
+        this.state.assertOpen();
+        yield [row.key, row.value];
+      }
+    }
   }
 
   approximateEntryCount(): number {

@@ -60,8 +60,8 @@ function specOf<K, V>(kind: StoreKind, options: StoreOptions<K, V>): StoreSpec {
   return Object.freeze({
     name: options.name,
     kind,
-    keySerde: (options.keySerde ?? null),
-    valueSerde: (options.valueSerde ?? null),
+    keySerde: options.keySerde ?? null,
+    valueSerde: options.valueSerde ?? null,
     engine: options.engine ?? null,
     logged: options.logged ?? true,
     changelogConfigs: Object.freeze({ ...options.changelogConfigs }),

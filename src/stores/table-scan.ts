@@ -31,16 +31,18 @@ interface NotedRow<K, V> {
 
 const pageSize = 256;
 
-/** Rows of a table. Errors: MILL_STORE_CLOSED when the task is closed meanwhile. */
-export function scanTable<K, V>(
+/**
+ * Rows of a table, a page at a time: an await for each page and not for each row. Errors: MILL_STORE_CLOSED when the task is closed meanwhile.
+ */
+export function scanPages<K, V>(
   state: KeyedState<K, V>,
   table: RowTable<K, V>,
   range: ScanRange,
-): AsyncGenerator<ScannedRow<K, V>, undefined> {
-  return state.engine === null ? scanMemory(state, table, range) : scanOverEngine(state, table, range);
+): AsyncGenerator<ScannedRow<K, V>[], undefined> {
+  return state.engine === null ? memoryPages(state, table, range) : enginePages(state, table, range);
 }
 
-/** The bound just after `bytes` as a latin1 string. */
+/** The bound just after `order`. */
 export function justAfter(order: string): string {
   return `${order}\0`;
 }
@@ -53,42 +55,37 @@ export function afterPrefix(order: string): string | null {
   return order.slice(0, size - 1) + String.fromCharCode(order.charCodeAt(size - 1) + 1);
 }
 
-async function* scanMemory<K, V>(
+async function* memoryPages<K, V>(
   state: KeyedState<K, V>,
   table: RowTable<K, V>,
   range: ScanRange,
-): AsyncGenerator<ScannedRow<K, V>, undefined> {
+): AsyncGenerator<ScannedRow<K, V>[], undefined> {
   let { from, to } = range;
   for (;;) {
     state.assertOpen();
-    const page = table.ordered(from, to, range.reverse, pageSize);
-    for (const row of page) {
-      state.assertOpen();
-      if (row.value !== null) yield { key: row.key, value: row.value, timestamp: row.timestamp };
-    }
-    const last = page[pageSize - 1];
+    const rows = table.ordered(from, to, range.reverse, pageSize);
+    yield present(rows);
+    const last = rows[pageSize - 1];
     if (last === undefined) return;
     if (range.reverse) to = state.orderOf(last);
     else from = justAfter(state.orderOf(last));
   }
 }
 
-async function* scanOverEngine<K, V>(
+async function* enginePages<K, V>(
   state: KeyedState<K, V>,
   table: RowTable<K, V>,
   range: ScanRange,
-): AsyncGenerator<ScannedRow<K, V>, undefined> {
+): AsyncGenerator<ScannedRow<K, V>[], undefined> {
   state.assertOpen();
+  const { engine } = state;
   const complete = !table.mayMiss;
   const noted = note(state, table, range, !complete);
-  if (complete || state.engine === null) {
-    for (const row of noted) {
-      state.assertOpen();
-      if (row.value !== null) yield row as ScannedRow<K, V>;
-    }
+  if (complete || engine === null) {
+    yield present(noted);
     return;
   }
-  const scan = state.engine.scan({ ...engineBounds(table.prefix, range), reverse: range.reverse });
+  const scan = engine.scan({ ...engineBounds(table.prefix, range), reverse: range.reverse });
   try {
     yield* merge(state, table, range.reverse, scan, noted);
   } finally {
@@ -112,38 +109,46 @@ async function* merge<K, V>(
   reverse: boolean,
   scan: EngineScan,
   noted: readonly NotedRow<K, V>[],
-): AsyncGenerator<ScannedRow<K, V>, undefined> {
-  const skip = table.prefix.length;
+): AsyncGenerator<ScannedRow<K, V>[], undefined> {
   let at = 0;
   for (;;) {
-    const page = await scan.next(pageSize);
-    for (const [key, value] of page) {
-      const order = key.toString('latin1', skip);
+    const found = await scan.next(pageSize);
+    state.assertOpen();
+    if (found.length === 0) break;
+    const page: ScannedRow<K, V>[] = [];
+    for (const [key, value] of found) {
+      const order = key.toString('latin1', table.prefix.length);
       let row = noted[at];
       while (row !== undefined && (reverse ? row.order > order : row.order < order)) {
-        state.assertOpen();
-        if (row.value !== null) yield row as ScannedRow<K, V>;
+        push(page, row);
         row = noted[++at];
       }
-      if (row !== undefined && row.order === order) {
+      if (row?.order === order) {
+        push(page, row);
         at++;
-        if (row.value !== null) yield row as ScannedRow<K, V>;
-        continue;
+      } else {
+        page.push(state.scannedRow(table, key, value));
       }
-      state.assertOpen();
-      yield state.scannedRow(table, key, value) as ScannedRow<K, V>;
     }
-    if (page.length === 0) break;
+    yield page;
   }
-  for (; at < noted.length; at++) {
-    state.assertOpen();
-    const row = noted[at] as NotedRow<K, V>;
-    if (row.value !== null) yield row as ScannedRow<K, V>;
-  }
+  yield present(noted.slice(at));
+}
+
+function push<K, V>(page: ScannedRow<K, V>[], { key, value, timestamp }: NotedRow<K, V>): void {
+  if (value !== null) page.push({ key, value, timestamp });
+}
+
+/** Leaves deleted rows out; copies, since rows in memory change. */
+function present<K, V>(rows: readonly { readonly key: K; readonly value: V | null; readonly timestamp: number }[]): ScannedRow<K, V>[] {
+  const found: ScannedRow<K, V>[] = [];
+  for (const { key, value, timestamp } of rows) if (value !== null) found.push({ key, value, timestamp });
+  return found;
 }
 
 function engineBounds(prefix: Buffer, range: ScanRange): { from: Buffer; to: Buffer } {
   const base = prefix.toString('latin1');
-  const to = range.to === null ? afterPrefix(base) : base + range.to;
-  return { from: Buffer.from(base + (range.from ?? ''), 'latin1'), to: Buffer.from(to ?? '\xff\xff\xff', 'latin1') };
+  // Ids of stores stay below 0xffff, so there always is something after a prefix.
+  const to = range.to === null ? (afterPrefix(base) ?? base) : base + range.to;
+  return { from: Buffer.from(base + (range.from ?? ''), 'latin1'), to: Buffer.from(to, 'latin1') };
 }

@@ -16,7 +16,7 @@ import type { StoreChange, TimestampedWindowStore, ValueAndTimestamp, WindowEntr
 import { idPrefix } from './store-environment.js';
 import type { StoreEnvironment } from './store-environment.js';
 import type { StoreMarks } from './store-marks.js';
-import { scanTable } from './table-scan.js';
+import { scanPages } from './table-scan.js';
 import { changelogSuffix, changelogSuffixBytes, startInChangelogKey, startInEngineKey, windowPrefix } from './window-key.js';
 
 type Visit<K, V> = (entry: WindowEntry<K, V>) => void | Promise<void>;
@@ -106,7 +106,12 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
     for (const start of this.liveStarts(from, to)) {
       const table = this.tables.get(start);
       if (table === undefined || start < this.minLive) continue;
-      for await (const row of scanTable(this, table, everyKey)) yield [row.key, start, { value: row.value, timestamp: row.timestamp }];
+      for await (const page of scanPages(this, table, everyKey)) {
+        for (const row of page) {
+          this.assertOpen();
+          yield [row.key, start, { value: row.value, timestamp: row.timestamp }];
+        }
+      }
     }
   }
 
@@ -154,8 +159,9 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
       const start = starts[i] as number;
       const table = this.tables.get(start);
       if (table === undefined) continue;
-      for await (const { key, value, timestamp } of scanTable(this, table, everyKey))
-        await visit({ key, value, timestamp, windowStart: start });
+      for await (const page of scanPages(this, table, everyKey)) {
+        for (const { key, value, timestamp } of page) await visit({ key, value, timestamp, windowStart: start });
+      }
     }
     this.skipClosed(upToStart);
   }

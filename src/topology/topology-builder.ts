@@ -7,72 +7,26 @@
 import { MillraceError } from '../errors.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import type { StoreSpec } from '../stores/store.js';
-import { BuiltTopology } from './built-topology.js';
-import { checkCopartitioning } from './copartitioning.js';
-import type { GlobalStoreNode, RepartitionTopic, StoreNode, Topology, TopicNameExtractor, TopicRef, TopologyNode } from './nodes.js';
-import { processorNode } from './processor-node.js';
+import { freezeDraft } from './freeze-draft.js';
+import type { Topology, TopicNameExtractor } from './nodes.js';
 import { checkResourceName } from './resource-name.js';
 import type { SinkOptions } from './sink-node.js';
-import { sinkNode } from './sink-node.js';
-import type { SourceOptions } from './source-node.js';
-import { sourceNode } from './source-node.js';
 import { SourceTopics } from './source-topics.js';
-import { subTopologiesOf } from './sub-topologies.js';
-import { UnionFind } from './union-find.js';
-
-/** A source reads named topics, or all topics that a pattern matches. */
-export type SourceSpec = SourceOptions & ({ readonly topics: readonly string[] } | { readonly pattern: RegExp });
-
-export interface GlobalStoreOptions extends SourceOptions {
-  readonly topic: string;
-  readonly sourceName: string;
-  readonly processorName: string;
-  /** Turns records into store writes. Default: the record as it is. */
-  readonly supplier?: OperatorSupplier | null;
-}
-
-export interface StateStoreOptions {
-  /** Processors that use the store; more can be connected later. */
-  readonly processors?: readonly string[];
-  /** A source topic that serves as the store's changelog. */
-  readonly sourceTopic?: string | null;
-}
-
-type Draft =
-  | { readonly kind: 'source'; readonly spec: SourceSpec; readonly parents: readonly string[] }
-  | { readonly kind: 'processor'; readonly supplier: OperatorSupplier; readonly stores: string[]; readonly parents: readonly string[] }
-  | {
-      readonly kind: 'sink';
-      readonly topic: string | TopicNameExtractor;
-      readonly options: SinkOptions;
-      readonly parents: readonly string[];
-    };
-
-interface StoreDraft {
-  readonly spec: StoreSpec;
-  readonly processors: string[];
-  readonly sourceTopic: string | null;
-}
+import type { GlobalStoreOptions, NodeDraft, SourceSpec, StateStoreOptions } from './topology-draft.js';
+import { TopologyDraft } from './topology-draft.js';
+import { duplicateName, invalidTopology } from './topology-errors.js';
 
 /**
  * @example
  * const topology = new TopologyBuilder()
- *   .addSource('words', { topics: ['words'], valueSerde: serdes.string() })
+ *   .addSource('words', { topics: ['words'], valueSerde: serdes.string })
  *   .addProcessor('upper', processorOperator(() => new Upper()), ['words'])
- *   .addSink('out', 'upper-words', ['upper'], { valueSerde: serdes.string() })
+ *   .addSink('out', 'upper-words', ['upper'], { valueSerde: serdes.string })
  *   .build();
  */
 export class TopologyBuilder {
-  readonly #nodes = new Map<string, Draft>();
-  readonly #stores = new Map<string, StoreDraft>();
-  readonly #globalStores = new Map<string, { readonly spec: StoreSpec; readonly options: GlobalStoreOptions }>();
-  readonly #repartitionTopics = new Map<string, RepartitionTopic>();
-  readonly #copartitioned: (readonly string[])[] = [];
+  readonly #draft = new TopologyDraft();
   readonly #sourceTopics = new SourceTopics();
-  /** Which nodes share a task: joined by edges and by stores. */
-  readonly #groups = new UnionFind();
-  /** All node names in order, those of global stores included, since they take part in the numbering. */
-  readonly #order: string[] = [];
 
   /**
    * A node that reads topics.
@@ -85,7 +39,7 @@ export class TopologyBuilder {
     this.#claimNodeName(name);
     if ('pattern' in spec) this.#sourceTopics.claimPattern(spec.pattern, name);
     else {
-      if (spec.topics.length === 0) throw invalid(`Source ${name} has no topic.`, { node: name });
+      if (spec.topics.length === 0) throw invalidTopology(`Source ${name} has no topic.`, { node: name });
       for (const topic of spec.topics) this.#sourceTopics.claim(topic, name);
     }
     this.#addNode(name, { kind: 'source', spec, parents: [] });
@@ -117,7 +71,7 @@ export class TopologyBuilder {
   addSink(name: string, topic: string | TopicNameExtractor, parents: readonly string[], options: SinkOptions = {}): this {
     this.#claimNodeName(name);
     this.#checkParents(name, parents);
-    if (topic === '') throw invalid(`Sink ${name} has an empty topic name.`, { node: name });
+    if (topic === '') throw invalidTopology(`Sink ${name} has an empty topic name.`, { node: name });
     this.#addNode(name, { kind: 'sink', topic, options, parents });
     return this;
   }
@@ -131,7 +85,7 @@ export class TopologyBuilder {
    */
   addStateStore(spec: StoreSpec, options: StateStoreOptions = {}): this {
     this.#claimStoreName(spec.name);
-    this.#stores.set(spec.name, { spec, processors: [], sourceTopic: options.sourceTopic ?? null });
+    this.#draft.stores.set(spec.name, { spec, processors: [], sourceTopic: options.sourceTopic ?? null });
     for (const processor of options.processors ?? []) this.connectProcessorAndStateStores(processor, [spec.name]);
     return this;
   }
@@ -159,17 +113,17 @@ export class TopologyBuilder {
    */
   addGlobalStore(spec: StoreSpec, options: GlobalStoreOptions): this {
     if (spec.logged)
-      throw invalid(`Global store ${spec.name} must have \`logged: false\`: its topic ${options.topic} is its changelog.`, {
+      throw invalidTopology(`Global store ${spec.name} must have \`logged: false\`: its topic ${options.topic} is its changelog.`, {
         store: spec.name,
       });
     this.#claimNodeName(options.sourceName);
     this.#claimNodeName(options.processorName);
-    if (options.sourceName === options.processorName) throw duplicate('node', options.sourceName);
+    if (options.sourceName === options.processorName) throw duplicateName('node', options.sourceName);
     this.#claimStoreName(spec.name);
     this.#sourceTopics.claim(options.topic, options.sourceName);
-    this.#globalStores.set(spec.name, { spec, options });
-    this.#order.push(options.sourceName, options.processorName);
-    this.#groups.unite(options.sourceName, options.processorName);
+    this.#draft.globalStores.set(spec.name, { spec, options });
+    this.#draft.order.add(options.sourceName).add(options.processorName);
+    this.#draft.groups.unite(options.sourceName, options.processorName);
     return this;
   }
 
@@ -183,11 +137,13 @@ export class TopologyBuilder {
    */
   addRepartitionTopic(name: string, partitions: number | null = null): this {
     checkResourceName(name, 'repartition topic');
-    if (this.#repartitionTopics.has(name)) throw duplicate('repartition topic', name);
+    if (this.#draft.repartitionTopics.has(name)) throw duplicateName('repartition topic', name);
     if (partitions !== null && (!Number.isInteger(partitions) || partitions < 1)) {
-      throw invalid(`Repartition topic ${name}: \`partitions\` must be a whole number above 0, not ${partitions}.`, { topic: name });
+      throw invalidTopology(`Repartition topic ${name}: \`partitions\` must be a whole number above 0, not ${partitions}.`, {
+        topic: name,
+      });
     }
-    this.#repartitionTopics.set(name, Object.freeze({ name, partitions }));
+    this.#draft.repartitionTopics.set(name, Object.freeze({ name, partitions }));
     return this;
   }
 
@@ -198,7 +154,7 @@ export class TopologyBuilder {
    * builder.copartition(['orders', 'customers']);
    */
   copartition(sources: readonly string[]): this {
-    this.#copartitioned.push(sources.slice());
+    this.#draft.copartitioned.push(sources.slice());
     return this;
   }
 
@@ -211,69 +167,52 @@ export class TopologyBuilder {
    * console.log(builder.build().describe());
    */
   build(): Topology {
-    this.#checkStoresConnected();
-    const nodes = this.#buildNodes();
-    const ids = this.#groupIds();
-    const stores = new Map<string, StoreNode>();
-    for (const [name, { spec, processors, sourceTopic }] of this.#stores) {
-      stores.set(name, Object.freeze({ spec: Object.freeze({ ...spec }), processors: Object.freeze(processors.slice()), sourceTopic }));
-    }
-    const copartitionGroups = this.#copartitionGroups();
-    checkCopartitioning(copartitionGroups, (topic) =>
-      topic.internal ? (this.#repartitionTopics.get(topic.name)?.partitions ?? null) : null,
-    );
-    return new BuiltTopology({
-      nodes,
-      stores,
-      globalStores: this.#buildGlobalStores(ids),
-      repartitionTopics: new Map(this.#repartitionTopics),
-      copartitionGroups,
-      subTopologies: subTopologiesOf(nodes, (name) => this.#groupId(ids, name)),
-    });
+    return freezeDraft(this.#draft);
   }
 
-  #addNode(name: string, draft: Draft): void {
-    this.#nodes.set(name, draft);
-    this.#order.push(name);
-    this.#groups.add(name);
-    for (const parent of draft.parents) this.#groups.unite(parent, name);
+  #addNode(name: string, draft: NodeDraft): void {
+    this.#draft.nodes.set(name, draft);
+    this.#draft.order.add(name);
+    this.#draft.groups.add(name);
+    for (const parent of draft.parents) this.#draft.groups.unite(parent, name);
   }
 
   #claimNodeName(name: string): void {
-    if (name === '') throw invalid('A node has an empty name.', {});
-    if (this.#order.includes(name)) throw duplicate('node', name);
+    if (name === '') throw invalidTopology('A node has an empty name.', {});
+    if (this.#draft.order.has(name)) throw duplicateName('node', name);
   }
 
   #claimStoreName(name: string): void {
     checkResourceName(name, 'store');
-    if (this.#stores.has(name) || this.#globalStores.has(name)) throw duplicate('store', name);
+    if (this.#draft.stores.has(name) || this.#draft.globalStores.has(name)) throw duplicateName('store', name);
   }
 
   #checkParents(name: string, parents: readonly string[]): void {
-    if (parents.length === 0) throw invalid(`Node ${name} has no parent.`, { node: name });
+    if (parents.length === 0) throw invalidTopology(`Node ${name} has no parent.`, { node: name });
     for (const parent of parents) {
-      if (parent === name) throw invalid(`Node ${name} can't be its own parent.`, { node: name });
-      const draft = this.#nodes.get(parent);
-      if (draft === undefined) throw invalid(`Node ${name} names the parent ${parent}, which has not been added.`, { node: name, parent });
-      if (draft.kind === 'sink') throw invalid(`Node ${name} can't have the sink ${parent} as its parent.`, { node: name, parent });
+      if (parent === name) throw invalidTopology(`Node ${name} can't be its own parent.`, { node: name });
+      const draft = this.#draft.nodes.get(parent);
+      if (draft === undefined)
+        throw invalidTopology(`Node ${name} names the parent ${parent}, which has not been added.`, { node: name, parent });
+      if (draft.kind === 'sink') throw invalidTopology(`Node ${name} can't have the sink ${parent} as its parent.`, { node: name, parent });
     }
   }
 
   #connect(processor: string, store: string): void {
-    const draft = this.#nodes.get(processor);
+    const draft = this.#draft.nodes.get(processor);
     if (draft === undefined)
-      throw invalid(`Store ${store} is to be connected to ${processor}, which has not been added.`, { store, node: processor });
+      throw invalidTopology(`Store ${store} is to be connected to ${processor}, which has not been added.`, { store, node: processor });
     if (draft.kind !== 'processor')
-      throw invalid(`Store ${store} can't be connected to the ${draft.kind} ${processor}.`, { store, node: processor });
-    if (this.#globalStores.has(store)) {
-      throw invalid(`Global store ${store} is open to every processor; leave it out of the stores of ${processor}.`, {
+      throw invalidTopology(`Store ${store} can't be connected to the ${draft.kind} ${processor}.`, { store, node: processor });
+    if (this.#draft.globalStores.has(store)) {
+      throw invalidTopology(`Global store ${store} is open to every processor; leave it out of the stores of ${processor}.`, {
         store,
         node: processor,
       });
     }
-    const entry = this.#stores.get(store);
+    const entry = this.#draft.stores.get(store);
     if (entry === undefined) {
-      const known = [...this.#stores.keys()];
+      const known = [...this.#draft.stores.keys()];
       throw new MillraceError(
         'MILL_TOPOLOGY_UNKNOWN_STORE',
         `Processor ${processor} names the store ${store}; the topology has ${known.length === 0 ? 'no store' : known.join(', ')}.`,
@@ -282,120 +221,8 @@ export class TopologyBuilder {
     }
     if (draft.stores.includes(store)) return;
     const user = entry.processors[0];
-    if (user !== undefined) this.#groups.unite(user, processor);
+    if (user !== undefined) this.#draft.groups.unite(user, processor);
     entry.processors.push(processor);
     draft.stores.push(store);
   }
-
-  #checkStoresConnected(): void {
-    const idle = [...this.#stores].filter(([, { processors }]) => processors.length === 0).map(([name]) => name);
-    if (idle.length === 0) return;
-    throw new MillraceError(
-      'MILL_TOPOLOGY_STORE_NOT_CONNECTED',
-      `No processor is connected to ${idle.map((name) => `store ${name}`).join(', ')}.`,
-      {
-        details: { stores: idle },
-      },
-    );
-  }
-
-  #buildNodes(): Map<string, TopologyNode> {
-    const children = new Map<string, string[]>();
-    for (const [name, draft] of this.#nodes) {
-      children.set(name, []);
-      for (const parent of draft.parents) children.get(parent)?.push(name);
-    }
-    const nodes = new Map<string, TopologyNode>();
-    for (const [name, draft] of this.#nodes) nodes.set(name, this.#buildNode(name, draft, children.get(name) ?? []));
-    return nodes;
-  }
-
-  #buildNode(name: string, draft: Draft, children: readonly string[]): TopologyNode {
-    switch (draft.kind) {
-      case 'source': {
-        const { spec } = draft;
-        if ('pattern' in spec) return sourceNode(name, [], spec.pattern, spec, children);
-        return sourceNode(
-          name,
-          spec.topics.map((topic) => this.#topicRef(topic)),
-          null,
-          spec,
-          children,
-        );
-      }
-      case 'processor':
-        return processorNode(name, draft.supplier, draft.stores, draft.parents, children);
-      case 'sink':
-        return sinkNode(name, typeof draft.topic === 'string' ? this.#topicRef(draft.topic) : draft.topic, draft.options, draft.parents);
-    }
-  }
-
-  #topicRef(name: string): TopicRef {
-    return Object.freeze({ name, internal: this.#repartitionTopics.has(name) });
-  }
-
-  /** Numbers the groups by their first node. */
-  #groupIds(): Map<string, number> {
-    const ids = new Map<string, number>();
-    for (const name of this.#order) {
-      const root = this.#groups.root(name);
-      if (!ids.has(root)) ids.set(root, ids.size);
-    }
-    return ids;
-  }
-
-  #groupId(ids: ReadonlyMap<string, number>, node: string): number {
-    const id = ids.get(this.#groups.root(node));
-    if (id === undefined) throw new MillraceError('MILL_INVARIANT', `Node ${node} belongs to no sub-topology.`);
-    return id;
-  }
-
-  #buildGlobalStores(ids: ReadonlyMap<string, number>): Map<string, GlobalStoreNode> {
-    const built = new Map<string, GlobalStoreNode>();
-    for (const [name, { spec, options }] of this.#globalStores) {
-      const { sourceName, processorName, supplier } = options;
-      built.set(
-        name,
-        Object.freeze({
-          id: this.#groupId(ids, sourceName),
-          spec: Object.freeze({ ...spec }),
-          topic: options.topic,
-          source: sourceNode(sourceName, [this.#topicRef(options.topic)], null, options, [processorName]),
-          processorName,
-          processor: supplier ? processorNode(processorName, supplier, [name], [sourceName], []) : null,
-        }),
-      );
-    }
-    return built;
-  }
-
-  /** Groups that share a topic are one group. Sources with a pattern have no topics before run time and are left out. */
-  #copartitionGroups(): TopicRef[][] {
-    const union = new UnionFind();
-    for (const sources of this.#copartitioned) {
-      const topics = sources.flatMap((name) => this.#topicsOf(name));
-      for (const topic of topics) union.unite(topics[0] ?? topic, topic);
-    }
-    const groups = new Map<string, Set<string>>();
-    for (const topic of this.#copartitioned.flat().flatMap((name) => this.#topicsOf(name))) {
-      const root = union.root(topic);
-      groups.set(root, (groups.get(root) ?? new Set()).add(topic));
-    }
-    return [...groups.values()].map((group) => [...group].map((topic) => this.#topicRef(topic)));
-  }
-
-  #topicsOf(source: string): readonly string[] {
-    const draft = this.#nodes.get(source);
-    if (draft?.kind !== 'source')
-      throw invalid(`${source} is to be co-partitioned, but is not a source of this topology.`, { node: source });
-    return 'topics' in draft.spec ? draft.spec.topics : [];
-  }
-}
-
-function invalid(message: string, details: Record<string, unknown>): MillraceError {
-  return new MillraceError('MILL_TOPOLOGY_INVALID', message, { details });
-}
-
-function duplicate(what: string, name: string): MillraceError {
-  return new MillraceError('MILL_TOPOLOGY_DUPLICATE_NAME', `There are two of the ${what} name ${name}.`, { details: { name } });
 }

@@ -154,6 +154,15 @@ describe('types of joins', () => {
 });
 
 describe('types of the rest', () => {
+  it('a topic is named from value and key', () => {
+    orders.to((value, key, source) => {
+      expectTypeOf(value).toEqualTypeOf<Order>();
+      expectTypeOf(key).toEqualTypeOf<string>();
+      expectTypeOf(source.topic).toEqualTypeOf<string | null>();
+      return `orders-${value.customer}`;
+    });
+  });
+
   it('process gives what the processor forwards', () => {
     expectTypeOf(orders.process(() => new Totals(), { name: 'totals' })).toEqualTypeOf<KStream<string, number>>();
   });

@@ -25,7 +25,7 @@ export function writeGraph(graph: StreamGraph): Topology {
 
 class GraphWriter {
   readonly #builder = new TopologyBuilder();
-  readonly #written = new Set<GraphLink>();
+  readonly #written = new Set<GraphNode>();
   readonly #standIns: ReadonlyMap<GraphNode, GraphNode>;
 
   constructor(private readonly graph: StreamGraph) {
@@ -34,16 +34,25 @@ class GraphWriter {
 
   write(): Topology {
     const waiting = new Set([...this.graph.links.values()].filter(({ node }) => !this.#standIns.has(node)));
-    while (waiting.size > 0) {
-      const next = firstByPriority(waiting, (link) => this.#parentsOf(link).every((parent) => this.#written.has(parent)));
-      this.#writeNode(next);
-      this.#written.add(next);
-      waiting.delete(next);
-    }
+    // Stores first: a processor may name one that was added after it.
+    for (const link of waiting) if (link.node.kind === 'stateStore') this.#write(link, waiting);
+    while (waiting.size > 0) this.#write(firstByPriority(waiting, this.#isReady), waiting);
     const byName = new Map([...this.#standIns].map(([node, standIn]) => [node.name, standIn.name]));
     for (const sources of this.graph.copartitioned) this.#builder.copartition(sources.map((name) => byName.get(name) ?? name));
     return this.#builder.build();
   }
+
+  #write(link: GraphLink, waiting: Set<GraphLink>): void {
+    this.#writeNode(link);
+    this.#written.add(link.node);
+    waiting.delete(link);
+  }
+
+  /** Its parents are there; for a join also the table, which may hang under a node that was added again later. */
+  readonly #isReady = (link: GraphLink): boolean => {
+    if (link.node.kind === 'tableJoin' && !this.#written.has(link.node.table)) return false;
+    return this.#parentsOf(link).every((parent) => this.#written.has(parent.node));
+  };
 
   #parentsOf(link: GraphLink): GraphLink[] {
     return [...link.parents].map((parent) => {

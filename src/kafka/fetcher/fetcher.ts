@@ -13,11 +13,13 @@ import { ErrorCodes, errorName, errorTreatment, isAuthorizationError } from '../
 import type { FetchedPartition, FetchResponse, KafkaPort, TopicPartition } from '../port.js';
 import type { LaneName, PendingFetch } from './broker-lanes.js';
 import { BrokerLanes, QUICK_WAIT_MS } from './broker-lanes.js';
+import { ByteBudget } from './byte-budget.js';
 import type { FetchedChunk } from './fetched-chunk.js';
 import type { FetcherClock, FetcherMetrics, FetcherOptions } from './fetcher-options.js';
 import { systemClock } from './fetcher-options.js';
 import { Leaders } from './leaders.js';
 import { partitionKey, PartitionState } from './partition-state.js';
+import { StallWatchdog } from './stall-watchdog.js';
 import { wholeBatches } from './whole-batches.js';
 
 const BACKOFF = { initialMs: 20, maxMs: 1000 };
@@ -33,14 +35,11 @@ export class Fetcher {
   private readonly clock: FetcherClock;
   private readonly random: () => number;
   private readonly maxBytesPerPartition: number;
-  private readonly maxBufferedBytes: number;
-  private readonly stallWarningMs: number;
+  private readonly budget: ByteBudget;
+  private readonly watchdog: StallWatchdog;
   private running = false;
   private pumpQueued = false;
-  private buffered = 0;
-  private reserved = 0;
   private wakeTimer: unknown = null;
-  private watchdogTimer: unknown = null;
 
   constructor(
     private readonly port: FetchPort,
@@ -49,8 +48,15 @@ export class Fetcher {
     this.clock = options.clock ?? systemClock;
     this.random = options.random ?? Math.random;
     this.maxBytesPerPartition = options.maxBytesPerPartition ?? MIB;
-    this.maxBufferedBytes = options.maxBufferedBytes ?? 64 * MIB;
-    this.stallWarningMs = options.stallWarningMs ?? 30_000;
+    this.budget = new ByteBudget(options.maxBufferedBytes ?? 64 * MIB, options.maxBytesPerFetch ?? 50 * MIB, this.maxBytesPerPartition);
+    this.watchdog = new StallWatchdog({
+      clock: this.clock,
+      stallWarningMs: options.stallWarningMs ?? 30_000,
+      metrics: this.metrics,
+      logger: options.logger,
+      partitions: () => this.partitions.values(),
+      isWaitedFor: (state) => !this.budget.isFull && (state.resetting !== null || this.wants(state)),
+    });
     this.leaders = new Leaders(port, {
       logger: options.logger,
       now: () => this.clock.now(),
@@ -64,8 +70,7 @@ export class Fetcher {
   start(): void {
     if (this.running) return;
     this.running = true;
-    for (const state of this.partitions.values()) state.lastAnswerAt = this.clock.now();
-    this.watch();
+    this.watchdog.start();
     this.queuePump();
   }
 
@@ -73,10 +78,10 @@ export class Fetcher {
   async stop(): Promise<void> {
     this.running = false;
     this.clock.clearTimeout(this.wakeTimer);
-    this.clock.clearTimeout(this.watchdogTimer);
+    this.watchdog.stop();
     for (const state of this.partitions.values()) state.pending = null;
     this.lanes.clear();
-    this.reserved = 0;
+    this.budget.unreserveAll();
   }
 
   /** Fetches the partition from `offset` on. Whatever an earlier assignment has under way or buffered is forgotten. */
@@ -144,7 +149,12 @@ export class Fetcher {
 
   private release(state: PartitionState, bytes: number): void {
     state.buffered -= bytes;
-    this.buffered -= bytes;
+    this.budget.release(bytes);
+  }
+
+  /** Two fetches' worth: one that is being read, one that is waiting. */
+  private wants(state: PartitionState): boolean {
+    return state.wants(this.maxBytesPerPartition * 2);
   }
 
   /** Changes of one turn (a hundred assigns, say) make one request. */
@@ -165,7 +175,7 @@ export class Fetcher {
     const missing: PartitionState[] = [];
     const byLeader = new Map<number, PartitionState[]>();
     for (const [key, state] of this.partitions) {
-      if (state.pending !== null || !state.wants(this.maxBytesPerPartition * 2)) continue;
+      if (state.pending !== null || !this.wants(state)) continue;
       if (state.retryAt > now) {
         wakeAt = Math.min(wakeAt, state.retryAt);
         continue;
@@ -191,22 +201,23 @@ export class Fetcher {
   private send(broker: number, lanes: BrokerLanes, lane: LaneName, states: readonly PartitionState[], now: number): void {
     let wanted = 0;
     for (const state of states) wanted += state.maxBytes;
-    // Each broker's two lanes together never reserve more than its share, so no broker starves another by being idle.
-    const share = Math.floor(this.maxBufferedBytes / (2 * this.lanes.size));
-    const most = Math.min(this.options.maxBytesPerFetch ?? 50 * MIB, share, wanted);
-    const room = this.maxBufferedBytes - this.buffered - this.reserved;
-    if (room < Math.min(most, this.maxBytesPerPartition) && this.buffered > 0) return;
-    const maxBytes = Math.max(1, Math.min(most, room));
+    const maxBytes = this.budget.reserve(wanted, this.lanes.size);
+    if (maxBytes === 0) return;
     const pending: PendingFetch = { lane, sentAt: now, partitions: states, reserved: maxBytes };
     lanes[lane] = pending;
-    this.reserved += maxBytes;
     const asked = states.map((state) => {
       state.pending = pending;
       return { topic: state.topic, partition: state.partition, offset: state.offset, maxBytes: state.maxBytes };
     });
     this.metrics.requests++;
     const { isolation, minBytes = 1, maxWaitMs = 500 } = this.options;
-    const request = { isolation, minBytes, maxBytes, maxWaitMs: lane === 'main' ? maxWaitMs : Math.min(QUICK_WAIT_MS, maxWaitMs), partitions: asked };
+    const request = {
+      isolation,
+      minBytes,
+      maxBytes,
+      maxWaitMs: lane === 'main' ? maxWaitMs : Math.min(QUICK_WAIT_MS, maxWaitMs),
+      partitions: asked,
+    };
     this.port.fetch(broker, request).then(
       (response) => {
         if (this.take(broker, pending)) this.receive(broker, pending, response, asked);
@@ -219,7 +230,7 @@ export class Fetcher {
 
   private take(broker: number, pending: PendingFetch): boolean {
     if (this.lanes.get(broker)?.take(pending) !== true) return false;
-    this.reserved -= pending.reserved;
+    this.budget.unreserve(pending.reserved);
     return true;
   }
 
@@ -227,7 +238,11 @@ export class Fetcher {
     const now = this.clock.now();
     if (response.throttleMs > 0) this.lanesOf(broker).throttledUntil = now + response.throttleMs;
     if (response.errorCode !== ErrorCodes.NONE) {
-      this.failed(broker, pending, new MillraceError('MILL_BROKER_ERROR', `Fetch from broker ${broker}: ${errorName(response.errorCode)}.`));
+      this.failed(
+        broker,
+        pending,
+        new MillraceError('MILL_BROKER_ERROR', `Fetch from broker ${broker}: ${errorName(response.errorCode)}.`),
+      );
       return;
     }
     const answers = new Map(response.partitions.map((answer) => [partitionKey(answer), answer]));
@@ -273,7 +288,7 @@ export class Fetcher {
     state.offset = nextOffset;
     state.maxBytes = this.maxBytesPerPartition;
     state.buffered += length;
-    this.buffered += length;
+    this.budget.buffer(length);
     this.metrics.bytes += length;
     // The broker serves partitions in the order of the request: who got something goes behind the others.
     this.partitions.delete(partitionKey(state));
@@ -291,10 +306,16 @@ export class Fetcher {
     } else if (errorTreatment(errorCode) === 'retry' || errorCode < 0) {
       this.retryLater(state, now);
       this.leaders.doubt(state);
-      this.options.logger.info({ ...topicPartition(state), error: errorName(errorCode), attempt: state.failures }, `fetch of ${where} is tried again`);
+      this.options.logger.info(
+        { ...topicPartition(state), error: errorName(errorCode), attempt: state.failures },
+        `fetch of ${where} is tried again`,
+      );
     } else {
       const said = `Fetching ${where} at offset ${state.offset} failed with ${errorName(errorCode)} (${errorCode}).`;
-      this.giveUp(state, new MillraceError('MILL_BROKER_ERROR', said, { details: { ...topicPartition(state), brokerErrorCode: errorCode } }));
+      this.giveUp(
+        state,
+        new MillraceError('MILL_BROKER_ERROR', said, { details: { ...topicPartition(state), brokerErrorCode: errorCode } }),
+      );
     }
   }
 
@@ -302,7 +323,8 @@ export class Fetcher {
     const now = this.clock.now();
     this.metrics.failures++;
     const affected = pending.partitions.filter((state) => state.pending === pending);
-    const fatal = error instanceof MillraceError && (error.code === 'MILL_BROKER_TOO_OLD' || error.code === 'MILL_AUTHORIZATION') ? error : null;
+    const fatal =
+      error instanceof MillraceError && (error.code === 'MILL_BROKER_TOO_OLD' || error.code === 'MILL_AUTHORIZATION') ? error : null;
     for (const state of affected) {
       state.pending = null;
       if (fatal !== null) state.failed = true;
@@ -310,7 +332,8 @@ export class Fetcher {
       this.leaders.doubt(state);
     }
     if (fatal !== null) this.options.onError(fatal, null);
-    else if (affected.length > 0) this.options.logger.info({ broker, err: error, partitions: affected.length }, 'a fetch failed and is tried again');
+    else if (affected.length > 0)
+      this.options.logger.info({ broker, err: error, partitions: affected.length }, 'a fetch failed and is tried again');
     this.pump();
   }
 
@@ -338,7 +361,10 @@ export class Fetcher {
     if (offset < 0) this.retryLater(state, this.clock.now());
     else {
       this.metrics.resets++;
-      this.options.logger.warn({ ...tp, outOfRange, offset, policy }, `offset ${outOfRange} of ${where} is out of range: reading on at ${policy} offset ${offset}`);
+      this.options.logger.warn(
+        { ...tp, outOfRange, offset, policy },
+        `offset ${outOfRange} of ${where} is out of range: reading on at ${policy} offset ${offset}`,
+      );
       state.moveTo(offset, this.clock.now());
     }
     this.queuePump();
@@ -355,7 +381,8 @@ export class Fetcher {
   }
 
   private failTopic(topic: string, errorCode: number): void {
-    for (const state of this.partitions.values()) if (state.topic === topic && !state.failed) this.giveUp(state, forbidden(topic, errorCode));
+    for (const state of this.partitions.values())
+      if (state.topic === topic && !state.failed) this.giveUp(state, forbidden(topic, errorCode));
   }
 
   private lanesOf(broker: number): BrokerLanes {
@@ -367,24 +394,6 @@ export class Fetcher {
   private wakeUpAt(at: number, now: number): void {
     this.clock.clearTimeout(this.wakeTimer);
     this.wakeTimer = at === Infinity ? null : this.clock.setTimeout(() => this.pump(), Math.max(0, Math.ceil(at - now)));
-  }
-
-  private watch(): void {
-    this.watchdogTimer = this.clock.setTimeout(() => {
-      const now = this.clock.now();
-      const full = this.buffered >= this.maxBufferedBytes - this.maxBytesPerPartition;
-      for (const state of this.partitions.values()) {
-        // Waiting for the consumer, or for whoever was told of the error, is no stall.
-        if (full || !(state.resetting !== null || state.wants(this.maxBytesPerPartition * 2))) state.lastAnswerAt = now;
-        else if (now - state.lastAnswerAt >= this.stallWarningMs) {
-          this.metrics.stalls++;
-          const waited = Math.round(now - state.lastAnswerAt);
-          this.options.logger.warn({ ...topicPartition(state), offset: state.offset, waited }, `no answer for ${state.topic}-${state.partition} for ${waited} ms`);
-          state.lastAnswerAt = now;
-        }
-      }
-      this.watch();
-    }, this.stallWarningMs / 2);
   }
 }
 

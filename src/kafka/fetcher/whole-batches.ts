@@ -3,7 +3,15 @@
  *
  * It is what lets the next fetch go out before a record of this one is decoded. Brokers cut the last batch at the byte limit.
  */
-import { BASE_OFFSET_AT, BATCH_LENGTH_AT, BATCH_LENGTH_OVERHEAD, HEADER_BYTES_UP_TO_MAGIC, LAST_OFFSET_DELTA_AT, MAGIC_AT, readInt64 } from '../record-batch/batch-layout.js';
+import {
+  BASE_OFFSET_AT,
+  BATCH_LENGTH_AT,
+  BATCH_LENGTH_OVERHEAD,
+  HEADER_BYTES_UP_TO_MAGIC,
+  LAST_OFFSET_DELTA_AT,
+  MAGIC_AT,
+  readInt64,
+} from '../record-batch/batch-layout.js';
 
 export interface WholeBatches {
   /** Bytes of whole batches. */

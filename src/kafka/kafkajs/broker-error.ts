@@ -9,5 +9,7 @@ export function brokerError(errorCode: number, what: string, resource: string, b
   if (isAuthorizationError(errorCode)) {
     return new MillraceError('MILL_AUTHORIZATION', `Not allowed: ${what} ${resource} (${errorName(errorCode)})${said}.`, { details });
   }
-  return new MillraceError('MILL_BROKER_ERROR', `${what} ${resource} failed with ${errorName(errorCode)} (${errorCode})${said}.`, { details });
+  return new MillraceError('MILL_BROKER_ERROR', `${what} ${resource} failed with ${errorName(errorCode)} (${errorCode})${said}.`, {
+    details,
+  });
 }

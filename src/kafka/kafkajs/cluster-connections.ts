@@ -25,6 +25,7 @@ export class ClusterConnections {
   private readonly connector: KafkajsConnector;
   private readonly lanes: ConnectionLanes;
   private addressesInDoubt = false;
+  private rereading: Promise<void> | null = null;
   private closed = false;
 
   constructor(
@@ -39,7 +40,7 @@ export class ClusterConnections {
 
   /** Runs `use` with a connection to that broker. */
   async with<T>(lane: Lane, nodeId: number, use: (connection: BrokerConnection) => Promise<T>): Promise<T> {
-    if (this.addressesInDoubt || this.view.addressOf(nodeId) === null) await this.rereadAddresses();
+    if (this.addressesInDoubt || this.view.addressOf(nodeId) === null) await (this.rereading ??= this.rereadAddresses());
     return this.lanes.with(lane, nodeId, use);
   }
 
@@ -87,12 +88,15 @@ export class ClusterConnections {
     } catch (error) {
       if (error instanceof MillraceError && error.code !== 'MILL_TRANSPORT') throw error;
       this.logger.debug({ err: error }, 'no broker could be asked for the brokers’ addresses');
+    } finally {
+      this.rereading = null;
     }
   }
 
   private async open(nodeId: number): Promise<BrokerConnection> {
     const address = this.view.addressOf(nodeId);
-    if (address === null) throw new KafkaTransportError(`Broker ${nodeId} is not in the cluster’s metadata.`, { details: { broker: nodeId } });
+    if (address === null)
+      throw new KafkaTransportError(`Broker ${nodeId} is not in the cluster’s metadata.`, { details: { broker: nodeId } });
     try {
       return await this.connect(address, nodeId);
     } catch (error) {
@@ -102,7 +106,11 @@ export class ClusterConnections {
   }
 
   private connect(address: BrokerAddress, nodeId: number | null): Promise<BrokerConnection> {
-    return BrokerConnection.open(this.connector, address, { nodeId, clientId: this.config.clientId, requestTimeoutMs: this.requestTimeoutMs });
+    return BrokerConnection.open(this.connector, address, {
+      nodeId,
+      clientId: this.config.clientId,
+      requestTimeoutMs: this.requestTimeoutMs,
+    });
   }
 
   /** The connection is kept as the main one of its broker once the broker's id is known. */

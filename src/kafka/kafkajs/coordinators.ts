@@ -24,7 +24,11 @@ export class Coordinators {
     private readonly closed: AbortSignal,
   ) {}
 
-  async find(kind: CoordinatorKind, key: string, options: { readonly refresh?: boolean; readonly signal?: AbortSignal } = {}): Promise<number> {
+  async find(
+    kind: CoordinatorKind,
+    key: string,
+    options: { readonly refresh?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<number> {
     const cacheKey = `${kind}:${key}`;
     if (options.refresh === true) this.known.delete(cacheKey);
     const known = this.known.get(cacheKey);
@@ -55,7 +59,12 @@ export class Coordinators {
           this.logger.debug({ kind, key, error: errorName(answer.errorCode) }, 'no coordinator yet');
           return null;
         default:
-          throw brokerError(answer.errorCode, 'Finding the coordinator of', kind === 'group' ? `group ${key}` : `transactional id ${key}`, answer.errorMessage);
+          throw brokerError(
+            answer.errorCode,
+            'Finding the coordinator of',
+            kind === 'group' ? `group ${key}` : `transactional id ${key}`,
+            answer.errorMessage,
+          );
       }
     } catch (error) {
       if (!(error instanceof KafkaTransportError)) throw error;

@@ -30,14 +30,18 @@ export class KafkajsAdmin implements KafkaAdmin {
   ) {}
 
   async createTopics(topics: readonly NewTopic[]): Promise<readonly CreatedTopic[]> {
-    const results = await this.askController(createTopics, { topics, timeoutMs: TIMEOUT_MS }, (answer) => answer.map(({ errorCode }) => errorCode));
+    const results = await this.askController(createTopics, { topics, timeoutMs: TIMEOUT_MS }, (answer) =>
+      answer.map(({ errorCode }) => errorCode),
+    );
     const present = results.filter(({ errorCode }) => errorCode === ErrorCodes.NONE || errorCode === ErrorCodes.TOPIC_ALREADY_EXISTS);
     await this.untilLed(present.map(({ topic }) => topic));
     return results;
   }
 
   async deleteTopics(topics: readonly string[]): Promise<void> {
-    const results = await this.askController(deleteTopics, { topics, timeoutMs: TIMEOUT_MS }, (answer) => answer.map(({ errorCode }) => errorCode));
+    const results = await this.askController(deleteTopics, { topics, timeoutMs: TIMEOUT_MS }, (answer) =>
+      answer.map(({ errorCode }) => errorCode),
+    );
     this.cluster.view.forgetTopics(topics);
     for (const { topic, errorCode, errorMessage } of results) {
       if (errorCode !== ErrorCodes.NONE && errorCode !== ErrorCodes.UNKNOWN_TOPIC_OR_PARTITION) {
@@ -64,7 +68,8 @@ export class KafkajsAdmin implements KafkaAdmin {
     const byLeader = new Map<number, (TopicPartition & { readonly offset: number })[]>();
     for (const one of before) {
       const leader = topics.get(one.topic)?.partitions[one.partition]?.leader ?? -1;
-      if (leader < 0) throw brokerError(ErrorCodes.LEADER_NOT_AVAILABLE, 'Deleting records of', `topic ${one.topic}, partition ${one.partition}`);
+      if (leader < 0)
+        throw brokerError(ErrorCodes.LEADER_NOT_AVAILABLE, 'Deleting records of', `topic ${one.topic}, partition ${one.partition}`);
       byLeader.set(leader, [...(byLeader.get(leader) ?? []), one]);
     }
     for (const [leader, part] of byLeader) {
@@ -88,12 +93,17 @@ export class KafkajsAdmin implements KafkaAdmin {
     for (const groupId of groupIds) {
       const group = await this.askCoordinator(groupId, deleteGroups, { groupIds: [groupId] });
       const errorCode = group?.errorCode ?? ErrorCodes.NONE;
-      if (errorCode !== ErrorCodes.NONE && errorCode !== ErrorCodes.GROUP_ID_NOT_FOUND) throw brokerError(errorCode, 'Deleting', `group ${groupId}`);
+      if (errorCode !== ErrorCodes.NONE && errorCode !== ErrorCodes.GROUP_ID_NOT_FOUND)
+        throw brokerError(errorCode, 'Deleting', `group ${groupId}`);
     }
   }
 
   /** With KRaft any broker passes the request on; older clusters take it at the controller only. */
-  private async askController<Request, Response>(api: Api<Request, Response>, request: Request, codesOf: (answer: Response) => readonly number[]): Promise<Response> {
+  private async askController<Request, Response>(
+    api: Api<Request, Response>,
+    request: Request,
+    codesOf: (answer: Response) => readonly number[],
+  ): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
       const { controller } = this.cluster.view;
       const answer =
@@ -133,7 +143,9 @@ export class KafkajsAdmin implements KafkaAdmin {
   }
 
   private async serve(topics: readonly TopicMetadata[]): Promise<boolean> {
-    const partitions = topics.flatMap((topic) => topic.partitions.map(({ partition }) => ({ topic: topic.name, partition, at: 'earliest' as const })));
+    const partitions = topics.flatMap((topic) =>
+      topic.partitions.map(({ partition }) => ({ topic: topic.name, partition, at: 'earliest' as const })),
+    );
     const offsets = await this.port.listOffsets(partitions);
     return offsets.every(({ errorCode }) => errorTreatment(errorCode) !== 'retry');
   }

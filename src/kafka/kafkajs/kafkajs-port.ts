@@ -68,13 +68,18 @@ class KafkajsPort implements port.KafkaPort {
       await this.cluster.readMetadata([]);
       await this.cluster.withAny(async (connection) => {
         this.versions = connection.versions;
-        this.implicitTransactions = this.options.transactionV2 !== false && hasTransactionV2(connection.versions, connection.finalizedFeatures);
+        this.implicitTransactions =
+          this.options.transactionV2 !== false && hasTransactionV2(connection.versions, connection.finalizedFeatures);
       });
     } catch (error) {
       if (!(error instanceof KafkaTransportError)) throw error;
-      throw new MillraceError('MILL_BROKER_UNREACHABLE', `None of the brokers ${this.config.brokers.join(', ')} could be reached: ${error.message}`, {
-        cause: error,
-      });
+      throw new MillraceError(
+        'MILL_BROKER_UNREACHABLE',
+        `None of the brokers ${this.config.brokers.join(', ')} could be reached: ${error.message}`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 
@@ -111,7 +116,11 @@ class KafkajsPort implements port.KafkaPort {
     });
   }
 
-  async findCoordinator(kind: port.CoordinatorKind, key: string, options?: { readonly refresh?: boolean; readonly signal?: AbortSignal }): Promise<number> {
+  async findCoordinator(
+    kind: port.CoordinatorKind,
+    key: string,
+    options?: { readonly refresh?: boolean; readonly signal?: AbortSignal },
+  ): Promise<number> {
     return this.coordinators.find(kind, key, options);
   }
 
@@ -123,7 +132,10 @@ class KafkajsPort implements port.KafkaPort {
     return this.main(broker, addPartitionsToTxn, request);
   }
 
-  async addOffsetsToTxn(broker: number, request: port.ProducerIdentity & { readonly groupId: string }): Promise<{ readonly errorCode: number }> {
+  async addOffsetsToTxn(
+    broker: number,
+    request: port.ProducerIdentity & { readonly groupId: string },
+  ): Promise<{ readonly errorCode: number }> {
     return this.main(broker, addOffsetsToTxn, request);
   }
 
@@ -173,7 +185,12 @@ class KafkajsPort implements port.KafkaPort {
     return this.cluster.with('main', broker, (connection) => connection.send(api, request, options));
   }
 
-  private group<Request, Response>(broker: number, api: Api<Request, Response>, request: Request, options?: SendOptions): Promise<Response> {
+  private group<Request, Response>(
+    broker: number,
+    api: Api<Request, Response>,
+    request: Request,
+    options?: SendOptions,
+  ): Promise<Response> {
     return this.cluster.with('group', broker, (connection) => connection.send(api, request, options));
   }
 }

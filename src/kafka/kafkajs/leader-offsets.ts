@@ -14,7 +14,11 @@ const LEADER_MOVED: ReadonlySet<number> = new Set([
 ]);
 
 /** Answers in the order of the queries. */
-export async function listOffsetsOfLeaders(port: KafkaPort, cluster: ClusterConnections, queries: readonly OffsetQuery[]): Promise<readonly OffsetAnswer[]> {
+export async function listOffsetsOfLeaders(
+  port: KafkaPort,
+  cluster: ClusterConnections,
+  queries: readonly OffsetQuery[],
+): Promise<readonly OffsetAnswer[]> {
   const answers = await ask(port, cluster, queries, false);
   const moved = queries.filter((_, index) => LEADER_MOVED.has(answers[index]?.errorCode ?? 0));
   if (moved.length === 0) return answers;
@@ -23,7 +27,12 @@ export async function listOffsetsOfLeaders(port: KafkaPort, cluster: ClusterConn
   return queries.flatMap((query, index) => better.get(query) ?? answers[index] ?? []);
 }
 
-async function ask(port: KafkaPort, cluster: ClusterConnections, queries: readonly OffsetQuery[], refresh: boolean): Promise<readonly OffsetAnswer[]> {
+async function ask(
+  port: KafkaPort,
+  cluster: ClusterConnections,
+  queries: readonly OffsetQuery[],
+  refresh: boolean,
+): Promise<readonly OffsetAnswer[]> {
   const { topics } = await port.metadata([...new Set(queries.map((query) => query.topic))], { refresh });
   const requests = new Map<string, { leader: number; isolation: IsolationLevel; indexes: number[] }>();
   const answers = queries.map(({ topic, partition }, index): OffsetAnswer => {

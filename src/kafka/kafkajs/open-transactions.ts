@@ -33,7 +33,8 @@ async function ask(cluster: ClusterConnections, nodeId: number): Promise<ListTra
     if (answer.errorCode !== ErrorCodes.COORDINATOR_LOAD_IN_PROGRESS && answer.errorCode !== ErrorCodes.COORDINATOR_NOT_AVAILABLE) {
       throw brokerError(answer.errorCode, 'Listing the transactions of', `broker ${nodeId}`);
     }
-    if (attempt === ATTEMPTS) throw new KafkaTransportError(`Broker ${nodeId} does not know its transactions yet: ${errorName(answer.errorCode)}.`);
+    if (attempt === ATTEMPTS)
+      throw new KafkaTransportError(`Broker ${nodeId} does not know its transactions yet: ${errorName(answer.errorCode)}.`);
     await delay(backoffMs(attempt, BACKOFF, Math.random));
   }
 }

@@ -45,7 +45,11 @@ export function negotiate(api: ApiRange, broker: BrokerVersions, brokerName: str
   if (version >= 0) return version;
   const range = broker.get(api.key);
   const theirs = range === undefined ? 'does not have it' : `has versions ${range.min}–${range.max}`;
-  throw new MillraceError('MILL_BROKER_TOO_OLD', `${api.name} is needed in versions ${api.minVersion}–${Math.min(maxVersion, api.maxVersion)}, but broker ${brokerName} ${theirs}.`, {
-    details: { api: api.name, ours: { min: api.minVersion, max: api.maxVersion }, theirs: range ?? null, broker: brokerName },
-  });
+  throw new MillraceError(
+    'MILL_BROKER_TOO_OLD',
+    `${api.name} is needed in versions ${api.minVersion}–${Math.min(maxVersion, api.maxVersion)}, but broker ${brokerName} ${theirs}.`,
+    {
+      details: { api: api.name, ours: { min: api.minVersion, max: api.maxVersion }, theirs: range ?? null, broker: brokerName },
+    },
+  );
 }

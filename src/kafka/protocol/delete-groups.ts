@@ -1,7 +1,10 @@
 import type { Api } from './api.js';
 
 /** Sent to the coordinator of the groups. */
-export const deleteGroups: Api<{ readonly groupIds: readonly string[] }, readonly { readonly groupId: string; readonly errorCode: number }[]> = {
+export const deleteGroups: Api<
+  { readonly groupIds: readonly string[] },
+  readonly { readonly groupId: string; readonly errorCode: number }[]
+> = {
   key: 42,
   name: 'DeleteGroups',
   minVersion: 1,

@@ -3,7 +3,10 @@ import type { Api } from './api.js';
 import { groupByTopic } from './group-by-topic.js';
 
 /** Sent to the leader of the partitions. */
-export const deleteRecords: Api<{ readonly before: readonly (TopicPartition & { readonly offset: number })[]; readonly timeoutMs: number }, readonly PartitionResult[]> = {
+export const deleteRecords: Api<
+  { readonly before: readonly (TopicPartition & { readonly offset: number })[]; readonly timeoutMs: number },
+  readonly PartitionResult[]
+> = {
   key: 21,
   name: 'DeleteRecords',
   minVersion: 1,

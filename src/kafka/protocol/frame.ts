@@ -39,7 +39,13 @@ export class FrameWriter extends WireWriter {
   }
 }
 
-export function encodeRequest<Request>(api: Api<Request, unknown>, version: number, correlationId: number, clientId: string, request: Request): Frame {
+export function encodeRequest<Request>(
+  api: Api<Request, unknown>,
+  version: number,
+  correlationId: number,
+  clientId: string,
+  request: Request,
+): Frame {
   const flexible = version >= api.flexibleFrom;
   const out = new FrameWriter(flexible, 512);
   out.writeInt16(api.key);

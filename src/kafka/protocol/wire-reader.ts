@@ -102,7 +102,8 @@ export class WireReader {
 
   private advance(size: number): number {
     const start = this.at;
-    if (size < 0 || start + size > this.buffer.length) throw new RangeError(`response ends at ${this.buffer.length}, ${size} more wanted at ${start}`);
+    if (size < 0 || start + size > this.buffer.length)
+      throw new RangeError(`response ends at ${this.buffer.length}, ${size} more wanted at ${start}`);
     this.at = start + size;
     return start;
   }

@@ -99,7 +99,7 @@ export class ProducerMachine {
         return;
       case 'enqueue':
         this.mustBe('enqueue', 'ready', 'inTransaction');
-        this.scheduler.enqueue(event.batch, now);
+        for (const batch of event.batches) this.scheduler.enqueue(batch, now);
         this.state = 'inTransaction';
         return;
       case 'commit':

@@ -38,7 +38,8 @@ export interface TopicPartitionAnswer {
 export type ProducerEvent =
   /** A fresh identity is wanted: fences every earlier owner of the transactional id, this one included. */
   | { readonly kind: 'init'; readonly now: number }
-  | { readonly kind: 'enqueue'; readonly now: number; readonly batch: BatchRef }
+  /** Batches that are told together go together: one request a broker instead of one a batch. */
+  | { readonly kind: 'enqueue'; readonly now: number; readonly batches: readonly BatchRef[] }
   /** No more batches in this epoch; `groupId` is null when no offsets go with it. */
   | { readonly kind: 'commit'; readonly now: number; readonly groupId: string | null }
   | { readonly kind: 'abort'; readonly now: number }

@@ -11,7 +11,7 @@ import { CommandExecutor } from './command-executor.js';
 import { EpochOutput } from './epoch-output.js';
 import type { EpochProducer, EpochResult, ProducerMetrics, SealedEpoch } from './epoch-producer.js';
 import { systemClock, type ProducerClock } from './producer-clock.js';
-import { aborted, toError } from './producer-failure.js';
+import { aborted, fatal, toError } from './producer-failure.js';
 import { ProducerMachine, type ProducerMachineOptions } from './producer-machine.js';
 import type { BatchRef, ProducerCommand, ProducerEvent, ProducerFailure } from './producer-protocol.js';
 import { TopicLimits } from './topic-limits.js';
@@ -104,7 +104,7 @@ export class TransactionalProducer implements EpochProducer {
       transactionTimeoutMs,
       produceTimeoutMs: options.produceTimeoutMs ?? 30_000,
       now: () => this.clock.now(),
-      report: (answer) => this.dispatch(answer),
+      report: (answer) => this.deliver(answer),
     });
   }
 
@@ -223,12 +223,12 @@ export class TransactionalProducer implements EpochProducer {
   }
 
   private enqueue(batches: readonly BatchRef[]): void {
+    if (batches.length === 0) return;
     for (const batch of batches) {
       this.totals.recordCount += batch.recordCount;
       this.totals.byteLength += batch.byteLength;
-      if (this.failed !== null) return;
-      this.dispatch({ kind: 'enqueue', now: this.clock.now(), batch });
     }
+    this.dispatch({ kind: 'enqueue', now: this.clock.now(), batches });
   }
 
   private becomesReady(event: ProducerEvent): Promise<void> {
@@ -236,6 +236,15 @@ export class TransactionalProducer implements EpochProducer {
       this.waitingForReady.push({ resolve, reject });
       this.dispatch(event);
     });
+  }
+
+  /** As `dispatch`, for events that nobody waits for: a fault of ours ends the producer, not the process. */
+  private deliver(event: ProducerEvent): void {
+    try {
+      this.dispatch(event);
+    } catch (error) {
+      this.fail(fatal('MILL_INVARIANT', error instanceof Error ? error.message : String(error)), false);
+    }
   }
 
   private dispatch(event: ProducerEvent): void {
@@ -262,7 +271,7 @@ export class TransactionalProducer implements EpochProducer {
         return;
       }
       case 'failed':
-        this.fail(command.failure);
+        this.fail(command.failure, this.machine.failure === null);
         return;
       default:
         this.executor.run(command);
@@ -270,18 +279,17 @@ export class TransactionalProducer implements EpochProducer {
     }
   }
 
-  private fail(failure: ProducerFailure): void {
+  /** @param isOwnDoing the caller itself gave the epoch up, so there is nothing to tell but to the pending commit */
+  private fail(failure: ProducerFailure, isOwnDoing: boolean): void {
     const error = toError(failure, this.owner);
-    const { details } = error;
-    this.logger.warn({ ...details, transactionalId: this.transactionalId }, error.message);
-    this.counters.epochsFailed++;
-    if (failure.severity === 'fenced') this.counters.timesFenced++;
-    // While the caller itself gives the epoch up there is nothing to tell but the pending commit.
-    this.failed = this.machine.failure === null ? this.failed : error;
     const { committing } = this;
     this.committing = null;
     committing?.reject(error);
-    if (this.machine.failure === null) return;
+    if (isOwnDoing) return;
+    this.failed = error;
+    this.counters.epochsFailed++;
+    if (failure.severity === 'fenced') this.counters.timesFenced++;
+    this.logger.warn({ ...error.details, transactionalId: this.transactionalId }, error.message);
     this.settleReady((waiter) => waiter.reject(error));
     this.onAbort?.(error);
   }
@@ -300,7 +308,7 @@ export class TransactionalProducer implements EpochProducer {
   private wakeAt(at: number): void {
     this.cancelWake();
     this.cancelWake = this.clock.after(Math.max(0, at - this.clock.now()), () => {
-      this.dispatch({ kind: 'tick', now: this.clock.now() });
+      this.deliver({ kind: 'tick', now: this.clock.now() });
     });
   }
 

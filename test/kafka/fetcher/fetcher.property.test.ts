@@ -12,13 +12,30 @@ const tp = (partition: number) => ({ topic: 't', partition });
 
 /** Whatever happens in whatever order: what is handed over of an assignment is the log from its offset on, without gap or repetition. */
 const step = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant('answer' as const), which: fc.nat(5), batches: fc.nat(3), errorCode: fc.constantFrom(0, 0, 0, 0, 6, 1, -1) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('answer' as const),
+      which: fc.nat(5),
+      batches: fc.nat(3),
+      errorCode: fc.constantFrom(0, 0, 0, 0, 6, 1, -1),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), which: fc.nat(5) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('assign' as const), partition: fc.nat(PARTITIONS - 1), offset: fc.nat(100) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('unassign' as const, 'pause' as const, 'resume' as const), partition: fc.nat(PARTITIONS - 1) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('unassign' as const, 'pause' as const, 'resume' as const),
+      partition: fc.nat(PARTITIONS - 1),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('seek' as const), partition: fc.nat(PARTITIONS - 1), offset: fc.nat(100) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('consume' as const), partition: fc.nat(PARTITIONS - 1) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('move' as const), partition: fc.nat(PARTITIONS - 1), broker: fc.integer({ min: 1, max: 2 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('move' as const), partition: fc.nat(PARTITIONS - 1), broker: fc.integer({ min: 1, max: 2 }) }),
+  },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(300) }) },
 );
 
@@ -41,8 +58,20 @@ describe('the order of a partition', () => {
           expected.set(partition, nextOffset);
           unread.set(partition, (unread.get(partition) ?? 0) + byteLength);
         };
-        const options = { isolation: 'read_committed', autoOffsetReset: () => 'earliest', logger: silentLogger, clock, random: () => 0.5 } as const;
-        const fetcher = new Fetcher(port, { ...options, maxBytesPerPartition: 500, maxBufferedBytes: 2000, onData, onError: () => undefined });
+        const options = {
+          isolation: 'read_committed',
+          autoOffsetReset: () => 'earliest' as const,
+          logger: silentLogger,
+          clock,
+          random: () => 0.5,
+        } as const;
+        const fetcher = new Fetcher(port, {
+          ...options,
+          maxBytesPerPartition: 500,
+          maxBufferedBytes: 2000,
+          onData,
+          onError: () => undefined,
+        });
         for (let partition = 0; partition < PARTITIONS; partition++) port.leaders.set(`t-${partition}`, 1);
         fetcher.start();
         let open: SentFetch[] = [];
@@ -58,7 +87,10 @@ describe('the order of a partition', () => {
                 sent.request.partitions.map(({ partition, offset }) => ({
                   partition,
                   errorCode: one.errorCode,
-                  records: one.errorCode === 0 ? Buffer.concat([...Array(one.batches).keys()].map((n) => batch(offset + 2 * n, 2, 200))) : Buffer.alloc(0),
+                  records:
+                    one.errorCode === 0
+                      ? Buffer.concat([...Array(one.batches).keys()].map((n) => batch(offset + 2 * n, 2, 200)))
+                      : Buffer.alloc(0),
                 })),
               );
             }

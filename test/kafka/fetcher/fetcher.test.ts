@@ -29,7 +29,13 @@ beforeEach(() => {
   reset = 'earliest';
 });
 
-const logger: Logger = { debug: () => undefined, info: () => undefined, warn: (_, message) => warnings.push(message), error: () => undefined, child: () => logger };
+const logger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (_, message) => warnings.push(message),
+  error: () => undefined,
+  child: () => logger,
+};
 
 function fetcher(options: Partial<FetcherOptions> = {}): Fetcher {
   return new Fetcher(port, {
@@ -52,7 +58,8 @@ async function started(offsets: readonly (readonly [TopicPartition, number])[], 
   return made;
 }
 
-const received = (): string[] => chunks.map(({ topic, partition, fetchOffset, nextOffset }) => `${topic}-${partition} ${fetchOffset}→${nextOffset}`);
+const received = (): string[] =>
+  chunks.map(({ topic, partition, fetchOffset, nextOffset }) => `${topic}-${partition} ${fetchOffset}→${nextOffset}`);
 
 describe('the long poll', () => {
   it('asks for all partitions of a broker in one request, and one request for each broker', async () => {
@@ -75,7 +82,15 @@ describe('the long poll', () => {
     await started([[p0, 5]]);
     await port.take()[0]!.answer([{ partition: 0, records: Buffer.concat([batch(5, 3), batch(8, 4), batch(12, 9, 500).subarray(0, 80)]) }]);
     expect(chunks).toHaveLength(1);
-    expect(chunks[0]).toMatchObject({ topic: 't', partition: 0, fetchOffset: 5, nextOffset: 12, byteLength: 200, highWatermark: 1000, lastStableOffset: 1000 });
+    expect(chunks[0]).toMatchObject({
+      topic: 't',
+      partition: 0,
+      fetchOffset: 5,
+      nextOffset: 12,
+      byteLength: 200,
+      highWatermark: 1000,
+      lastStableOffset: 1000,
+    });
     expect(chunks[0]!.records).toHaveLength(200);
     expect(port.take()[0]!.asks).toEqual(['t-0@12']);
   });
@@ -322,7 +337,9 @@ describe('an offset out of range', () => {
     reset = 'none';
     const made = await started([[p0, 500]]);
     await port.take()[0]!.answer([{ partition: 0, errorCode: 1 }]);
-    expect(errors).toMatchObject([{ error: { code: 'MILL_OFFSET_OUT_OF_RANGE', details: { topic: 't', partition: 0, offset: 500 } }, partition: p0 }]);
+    expect(errors).toMatchObject([
+      { error: { code: 'MILL_OFFSET_OUT_OF_RANGE', details: { topic: 't', partition: 0, offset: 500 } }, partition: p0 },
+    ]);
     await clock.advance(60_000);
     expect(port.take()).toEqual([]);
     made.seek(p0, 3);
@@ -343,7 +360,8 @@ describe('an offset out of range', () => {
 
   it('does not overrule a seek that came in between', async () => {
     let tell: (offset: number) => void = () => undefined;
-    port.offsets = ({ topic, partition }) => new Promise((resolve) => (tell = (offset) => resolve({ topic, partition, errorCode: 0, offset })));
+    port.offsets = ({ topic, partition }) =>
+      new Promise((resolve) => (tell = (offset) => resolve({ topic, partition, errorCode: 0, offset })));
     const made = await started([[p0, 500]]);
     await port.take()[0]!.answer([{ partition: 0, errorCode: 1 }]);
     made.seek(p0, 21);

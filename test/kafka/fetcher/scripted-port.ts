@@ -1,6 +1,15 @@
 /** A port whose answers the test gives one by one, and a clock that only the test moves. */
 import { KafkaTransportError } from '../../../src/errors.js';
-import type { ClusterMetadata, FetchedPartition, FetchRequest, FetchResponse, KafkaPort, OffsetAnswer, OffsetQuery, TopicMetadata } from '../../../src/kafka/port.js';
+import type {
+  ClusterMetadata,
+  FetchedPartition,
+  FetchRequest,
+  FetchResponse,
+  KafkaPort,
+  OffsetAnswer,
+  OffsetQuery,
+  TopicMetadata,
+} from '../../../src/kafka/port.js';
 import type { FetcherClock } from '../../../src/kafka/fetcher/fetcher-options.js';
 
 export class ManualClock implements FetcherClock {
@@ -97,7 +106,12 @@ export class ScriptedPort implements Pick<KafkaPort, 'fetch' | 'metadata' | 'lis
   metadataRequests = 0;
   refreshes = 0;
   offsetQueries: OffsetQuery[] = [];
-  offsets: (query: OffsetQuery) => OffsetAnswer | Promise<OffsetAnswer> = ({ topic, partition }) => ({ topic, partition, errorCode: 0, offset: 7 });
+  offsets: (query: OffsetQuery) => OffsetAnswer | Promise<OffsetAnswer> = ({ topic, partition }) => ({
+    topic,
+    partition,
+    errorCode: 0,
+    offset: 7,
+  });
 
   fetch(broker: number, request: FetchRequest): Promise<FetchResponse> {
     const sent = new SentFetch(broker, request);
@@ -121,7 +135,7 @@ export class ScriptedPort implements Pick<KafkaPort, 'fetch' | 'metadata' | 'lis
 
   async listOffsets(queries: readonly OffsetQuery[]): Promise<readonly OffsetAnswer[]> {
     this.offsetQueries.push(...queries);
-    return Promise.all(queries.map((query) => this.offsets(query)));
+    return Promise.all(queries.map(async (query) => this.offsets(query)));
   }
 
   /** Fetches sent since the last call. */

@@ -28,20 +28,24 @@ describe('wholeBatches', () => {
 
   it('gives the same position wherever the bytes are cut, batch by batch', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 61, max: 400 })), { maxLength: 20 }), fc.nat(4000), (sizes, cut) => {
-        const batches: Buffer[] = [];
-        let offset = 0;
-        for (const [count, size] of sizes) {
-          batches.push(batch(offset, count, size));
-          offset += count;
-        }
-        let position = 0;
-        let rest = Buffer.concat(batches);
-        const first = wholeBatches(rest.subarray(0, cut), 0);
-        position = first.nextOffset;
-        rest = rest.subarray(first.length);
-        expect(wholeBatches(rest, position)).toMatchObject({ length: rest.length, nextOffset: offset });
-      }),
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 61, max: 400 })), { maxLength: 20 }),
+        fc.nat(4000),
+        (sizes, cut) => {
+          const batches: Buffer[] = [];
+          let offset = 0;
+          for (const [count, size] of sizes) {
+            batches.push(batch(offset, count, size));
+            offset += count;
+          }
+          let position = 0;
+          let rest = Buffer.concat(batches);
+          const first = wholeBatches(rest.subarray(0, cut), 0);
+          position = first.nextOffset;
+          rest = rest.subarray(first.length);
+          expect(wholeBatches(rest, position)).toMatchObject({ length: rest.length, nextOffset: offset });
+        },
+      ),
     );
   });
 });

@@ -26,7 +26,12 @@ describe('frames', () => {
 
   it('carry record batches by reference', () => {
     const batch = Buffer.alloc(100_000, 7);
-    const request = { transactionalId: null, acks: -1, timeoutMs: 1, partitions: [{ topic: 't', partition: 0, records: [batch] }] } as const;
+    const request = {
+      transactionalId: null,
+      acks: -1,
+      timeoutMs: 1,
+      partitions: [{ topic: 't', partition: 0, records: [batch] }],
+    } as const;
     const { parts } = encodeRequest(produce, 9, 1, 'cli', request);
     expect(parts.filter((part) => part === batch)).toHaveLength(1);
     const whole = Buffer.concat(parts);

@@ -23,7 +23,8 @@ describe('protocol messages, byte for byte as the Java client of Kafka 4.4 write
       vectors.find((vector) => vector.api === api.name && vector.kind === kind && vector.version === version)!.hex;
 
     it(`${api.name}: there is a vector for both ends of the version range`, () => {
-      for (const kind of ['request', 'response'] as const) expect(versions(kind)).toEqual(expect.arrayContaining([api.minVersion, api.maxVersion]));
+      for (const kind of ['request', 'response'] as const)
+        expect(versions(kind)).toEqual(expect.arrayContaining([api.minVersion, api.maxVersion]));
     });
 
     it.each(versions('request'))(`${api.name} request v%i`, (version) => {

@@ -32,8 +32,16 @@ export interface Sample {
   readonly response: (version: number) => unknown;
 }
 
-function sample<Request, Response>(api: Api<Request, Response>, request: Request, response: Response | ((version: number) => Response)): Sample {
-  return { api, request, response: (version) => (typeof response === 'function' ? (response as (version: number) => Response)(version) : response) };
+function sample<Request, Response>(
+  api: Api<Request, Response>,
+  request: Request,
+  response: Response | ((version: number) => Response),
+): Sample {
+  return {
+    api,
+    request,
+    response: (version) => (typeof response === 'function' ? (response as (version: number) => Response)(version) : response),
+  };
 }
 
 const identity = { transactionalId: 'app-1', producerId: 4_000_000_000_001n, producerEpoch: 7 };
@@ -48,18 +56,14 @@ const partitionResults = [
 ];
 
 export const samples: readonly Sample[] = [
-  sample(
-    apiVersions,
-    { softwareName: 'millrace', softwareVersion: '1.0' },
-    (version) => ({
-      errorCode: 0,
-      versions: new Map([
-        [0, { min: 3, max: 13 }],
-        [18, { min: 0, max: 5 }],
-      ]),
-      finalizedFeatures: new Map(version >= 3 ? [['transaction.version', 2]] : []),
-    }),
-  ),
+  sample(apiVersions, { softwareName: 'millrace', softwareVersion: '1.0' }, (version) => ({
+    errorCode: 0,
+    versions: new Map([
+      [0, { min: 3, max: 13 }],
+      [18, { min: 0, max: 5 }],
+    ]),
+    finalizedFeatures: new Map(version >= 3 ? [['transaction.version', 2]] : []),
+  })),
   sample(metadata, { topics: ['orders'] }, (version) => ({
     clusterId: 'cl',
     controllerId: 2,
@@ -152,7 +156,14 @@ export const samples: readonly Sample[] = [
       throttleMs: 11,
       partitions: [
         { topic: 'orders', partition: 0, errorCode: 0, baseOffset: 5_000_000_000, logAppendTime: -1, errorMessage: null },
-        { topic: 'orders', partition: 5, errorCode: 87, baseOffset: -1, logAppendTime: 1_700_000_000_000, errorMessage: version >= 8 ? 'refused' : null },
+        {
+          topic: 'orders',
+          partition: 5,
+          errorCode: 87,
+          baseOffset: -1,
+          logAppendTime: 1_700_000_000_000,
+          errorMessage: version >= 8 ? 'refused' : null,
+        },
       ],
     }),
   ),
@@ -254,7 +265,12 @@ export const samples: readonly Sample[] = [
     },
   ]),
   sample(describeGroups, { groupIds: ['app'] }, [
-    { groupId: 'app', errorCode: 0, state: 'Stable', members: [{ memberId: 'm-1', metadata: Buffer.from('meta'), assignment: Buffer.from('mine') }] },
+    {
+      groupId: 'app',
+      errorCode: 0,
+      state: 'Stable',
+      members: [{ memberId: 'm-1', metadata: Buffer.from('meta'), assignment: Buffer.from('mine') }],
+    },
   ]),
   sample(deleteGroups, { groupIds: ['app'] }, [{ groupId: 'app', errorCode: 68 }]),
 ];

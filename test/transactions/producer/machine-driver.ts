@@ -28,7 +28,7 @@ export class MachineDriver {
 
   enqueue(topic = 'out', partition = 0, recordCount = 10): number {
     const batch: BatchRef = { id: ++this.lastBatch, topic, partition, recordCount, byteLength: recordCount * 100 };
-    this.send({ kind: 'enqueue', batch });
+    this.send({ kind: 'enqueue', batches: [batch] });
     return batch.id;
   }
 

@@ -100,7 +100,7 @@ class Simulation {
     epoch.batches.push(batch.id);
     this.epochOfBatch.set(batch.id, epoch);
     this.broker.register(batch);
-    this.send({ kind: 'enqueue', now: this.now, batch });
+    this.send({ kind: 'enqueue', now: this.now, batches: [batch] });
   }
 
   private current(): Epoch {

@@ -1,0 +1,53 @@
+import { parseArgs } from 'node:util';
+
+export interface BenchOptions {
+  /** Names of rows to run; empty: all. */
+  readonly rows: readonly string[];
+  readonly rounds: number;
+  /** Records of the measured span of each round; a quarter as many are processed before it. */
+  readonly records: number;
+  /** Where to write the result as JSON, or null. */
+  readonly json: string | null;
+  /** Folder for CPU profiles of our side, or null. */
+  readonly profile: string | null;
+  readonly jvmArguments: readonly string[];
+}
+
+export const usage = `Usage: npm run bench -- [row…] [options]
+
+  --records N     records measured in each round (default 2000000, after a warm-up of a quarter as many)
+  --rounds N      rounds of each row, both sides in turn (default 3)
+  --json FILE     write the result as JSON
+  --profile DIR   write CPU profiles of our side's processes
+  --java-opts S   JVM arguments of the other side (default "-Xmx1g")`;
+
+/** @throws Error that says what is wrong with the command line */
+export function parseOptions(args: string[], known: readonly string[]): BenchOptions {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      records: { type: 'string', default: '2000000' },
+      rounds: { type: 'string', default: '3' },
+      json: { type: 'string' },
+      profile: { type: 'string' },
+      'java-opts': { type: 'string', default: '-Xmx1g' },
+    },
+  });
+  const unknown = positionals.filter((row) => !known.includes(row));
+  if (unknown.length > 0) throw new Error(`There is no row ${unknown.join(', ')}; there are ${known.join(', ')}.`);
+  return {
+    rows: positionals,
+    rounds: positiveInteger('rounds', values.rounds),
+    records: positiveInteger('records', values.records),
+    json: values.json ?? null,
+    profile: values.profile ?? null,
+    jvmArguments: values['java-opts'].split(' ').filter((argument) => argument !== ''),
+  };
+}
+
+function positiveInteger(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value <= 0) throw new Error(`--${name} must be a positive integer, not ${text}.`);
+  return value;
+}

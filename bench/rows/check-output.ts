@@ -1,0 +1,25 @@
+import { readTopic } from '../clients/read-topic.js';
+import type { KafkaPort } from '../../src/kafka/port.js';
+import type { TopologyName } from '../ours/topologies.js';
+
+/** A measured run counts only when its committed output is right: one record for each input record, or counts that add up to them. */
+export async function checkOutput(port: KafkaPort, topology: TopologyName, output: string, inputRecords: number): Promise<void> {
+  const found = topology === 'map' ? await countRecords(port, output) : await sumOfCounts(port, output);
+  if (found !== inputRecords) throw new Error(`${output} should stand for ${inputRecords} input records but stands for ${found}`);
+}
+
+async function countRecords(port: KafkaPort, topic: string): Promise<number> {
+  let records = 0;
+  await readTopic(port, topic, () => {
+    records++;
+  });
+  return records;
+}
+
+async function sumOfCounts(port: KafkaPort, topic: string): Promise<number> {
+  const counts = new Map<string, number>();
+  await readTopic(port, topic, ({ buffer, keyStart, keyEnd, valueStart }) => {
+    counts.set(buffer.toString('latin1', keyStart, keyEnd), Number(buffer.readBigInt64BE(valueStart)));
+  });
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,86 @@
+/**
+ * Cases of steps: each step feeds records to a topology, then the output topic must hold exactly the records that the step lists.
+ *
+ * The topology is told in a small vocabulary (`vocabulary.ts`) and runs under the test driver with `emit: 'onUpdate'`, as the reference ran without a record cache.
+ */
+import type { TestInputTopic } from '../../src/testing/test-input-topic.js';
+import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
+import { serdes } from '../../src/serdes/serdes.js';
+import { isList, list, number, object, text, type CaseEntry, type ConformanceCase, type Json, type JsonObject } from '../case.js';
+import { buildTopology } from './vocabulary.js';
+import { finalResultsModel } from './topologies/window-aggregate.js';
+
+const topicSerdes = { keySerde: serdes.string, valueSerde: serdes.string };
+
+export function stepsCase({ value }: CaseEntry): ConformanceCase | null {
+  if (!('steps' in value && 'topology' in value)) return null;
+  return { name: text(value, 'name'), run: () => runSteps(value) };
+}
+
+async function runSteps(value: JsonObject): Promise<readonly string[]> {
+  const definition = object(value, 'topology');
+  const driver = new TopologyTestDriver(buildTopology(definition), { emit: 'onUpdate' });
+  try {
+    const inputs = new Map<string, TestInputTopic<string, string>>();
+    const output = driver.outputTopic('OUT', topicSerdes);
+    const steps = list(value, 'steps') as readonly JsonObject[];
+    const got: Json[][] = [];
+    for (const step of steps) {
+      for (const [topic, key, record, timestamp] of list(step, 'in') as readonly [string, string | null, string | null, number][]) {
+        let input = inputs.get(topic);
+        if (input === undefined) inputs.set(topic, (input = driver.inputTopic(topic, topicSerdes)));
+        await input.pipe(key, record, { timestamp });
+      }
+      got.push(output.readAll().map((row) => [row.key, row.value, row.timestamp]));
+    }
+    return [...compareSteps(value, definition, steps, got), ...compareDrops(value, driver)];
+  } finally {
+    await driver.close();
+  }
+}
+
+function compareSteps(value: JsonObject, definition: JsonObject, steps: readonly JsonObject[], got: readonly Json[][]): string[] {
+  const unordered = value.unordered === true;
+  const mismatches: string[] = [];
+  steps.forEach((step, index) => {
+    if (step.out === undefined && step.wanted === undefined && step.unchecked === true) return;
+    const expected = canonical(step.wanted ?? step.out ?? [], unordered);
+    const actual = canonical(got[index] ?? [], unordered);
+    if (expected !== actual) mismatches.push(`step ${index}: expected ${expected}, got ${actual}`);
+  });
+  if (mismatches.length === 0 || steps.some((step) => step.wanted !== undefined)) return mismatches;
+  return isCompleteFinalResult(definition, steps, got) ? [] : mismatches;
+}
+
+/** Whether the case lists what the reference lost, and we gave everything: the complete result, with the listed rows in their order among it. */
+function isCompleteFinalResult(definition: JsonObject, steps: readonly JsonObject[], got: readonly Json[][]): boolean {
+  const model = finalResultsModel(definition);
+  if (model === null) return false;
+  return steps.every((step, index) => {
+    const complete = (list(step, 'in') as readonly [string, string | null, string | null, number][]).flatMap(([, key, record, timestamp]) =>
+      model.add(key, record, timestamp),
+    );
+    const rows = complete.map((row) => JSON.stringify(row));
+    const listed = (isList(step.out) ? step.out : []).map((row) => JSON.stringify(row));
+    return JSON.stringify(complete) === JSON.stringify(got[index]) && isSubsequence(listed, rows);
+  });
+}
+
+function isSubsequence(part: readonly string[], whole: readonly string[]): boolean {
+  let at = 0;
+  for (const row of whole) if (row === part[at]) at++;
+  return at === part.length;
+}
+
+/** Records without a key before a repartition topic are counted here and not in Kafka Streams. */
+function compareDrops(value: JsonObject, driver: TopologyTestDriver): string[] {
+  if (value.droppedRecordsTotal === undefined) return [];
+  const expected = number(value, 'droppedRecordsTotal');
+  const got = driver.droppedRecords - (driver.droppedByReason.get('null-repartition-key') ?? 0);
+  return got === expected ? [] : [`expected ${expected} dropped records, got ${got}`];
+}
+
+function canonical(rows: Json, unordered: boolean): string {
+  const texts = (isList(rows) ? rows : []).map((row) => JSON.stringify(row));
+  return `[${(unordered ? texts.sort() : texts).join(',')}]`;
+}

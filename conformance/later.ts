@@ -1,0 +1,39 @@
+/**
+ * What the cases in `cases/` need and Millrace does not have yet. Such cases are reported by name and do not count as failed; an entry that no case
+ * needs any more fails the run, so that the list only shrinks.
+ */
+export const later: ReadonlySet<string> = new Set([
+  // Kafka Streams
+  'stream–stream join',
+  'table–table join',
+  'table–table foreign-key join',
+  'table groupBy',
+  'table filter',
+  'cogroup',
+  'session windows',
+  'sliding windows',
+  'suppress',
+  'versioned tables',
+  'versioned store',
+  'topology optimisation',
+  // Flink
+  'flink/cep',
+  'flink/interval-join',
+  'flink/key-groups',
+  'flink/operator-state',
+  'flink/seed-examples',
+  'flink/sql-group-agg',
+  'flink/sql-joins',
+  'flink/sql-match-recognize',
+  'flink/sql-over',
+  'flink/sql-setops',
+  'flink/sql-topn-dedup',
+  'flink/sql-window-tvf',
+  'flink/timers',
+  'flink/triggers',
+  'flink/ttl',
+  'flink/watermark-valve',
+  'flink/watermarks',
+  'flink/window-operator',
+  'flink/windows',
+]);

@@ -1,0 +1,20 @@
+import type { AppMetrics, RestoreProgress, StreamsConfig, StreamsState } from 'millrace';
+import type { JobTopics, JobVariant } from './job-topology.js';
+
+/** What the job's process is told, in its environment as JSON. */
+export interface JobSetup {
+  readonly topics: JobTopics;
+  readonly variant: JobVariant;
+  /** Defaults of the library, but for what a test is about. */
+  readonly config: Pick<StreamsConfig, 'applicationId' | 'bootstrapServers'> & Partial<StreamsConfig>;
+}
+
+export type JobMessage =
+  | { readonly kind: 'state'; readonly state: StreamsState }
+  | { readonly kind: 'restored'; readonly progress: RestoreProgress }
+  | { readonly kind: 'restoring'; readonly progress: RestoreProgress }
+  | { readonly kind: 'metrics'; readonly metrics: AppMetrics }
+  | { readonly kind: 'log'; readonly level: string; readonly message: string; readonly fields: string }
+  | { readonly kind: 'error'; readonly code: string; readonly message: string };
+
+export type JobCommand = 'close' | 'metrics';

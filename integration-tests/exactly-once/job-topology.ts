@@ -1,0 +1,54 @@
+/**
+ * The job of the fault tests: the same input goes through every path on which a record could get lost, doubled or reordered.
+ *
+ *     input ─┬─ mapValues ───────────────────────────► mapped      no state
+ *            ├─ aggregate, emit onUpdate ────────────► updates     a result for each record
+ *            ├─ aggregate, emit onCommit ────────────► commits     the last result of each epoch
+ *            └─ selectKey ─ repartition ─ aggregate ─► rekeyed     through a topic of the app, another task
+ *
+ * Keys are text, values whole numbers; an aggregate is how many values its key had and a checksum over their order.
+ */
+import { serdes, StreamsBuilder, type Topology } from 'millrace';
+import { after, nothing, type Fold } from './fold.js';
+
+export interface JobTopics {
+  readonly input: string;
+  readonly mapped: string;
+  readonly updates: string;
+  readonly commits: string;
+  readonly rekeyed: string;
+}
+
+/** `mapOnly` leaves the aggregates away: a job without state. */
+export type JobVariant = 'everything' | 'mapOnly';
+
+export const stores = ['updates-store', 'commits-store', 'rekeyed-store'] as const;
+
+export function jobTopology(topics: JobTopics, variant: JobVariant): Topology {
+  const builder = new StreamsBuilder();
+  const input = builder.stream(topics.input, { keySerde: serdes.string, valueSerde: serdes.int32 });
+  input.mapValues((value) => value).to(topics.mapped, { valueSerde: serdes.int32 });
+  if (variant === 'mapOnly') return builder.build();
+  const fold = serdes.json<Fold>();
+  input
+    .groupByKey()
+    .aggregate(nothing, after, { emit: 'onUpdate', materialized: { storeName: 'updates-store', valueSerde: fold } })
+    .toStream()
+    .to(topics.updates);
+  input
+    .groupByKey()
+    .aggregate(nothing, after, { emit: 'onCommit', materialized: { storeName: 'commits-store', valueSerde: fold } })
+    .toStream()
+    .to(topics.commits);
+  input
+    .selectKey((_, key) => rekey(key ?? ''))
+    .groupByKey({ name: 'rekeyed' })
+    .aggregate(nothing, after, { emit: 'onUpdate', materialized: { storeName: 'rekeyed-store', valueSerde: fold } })
+    .toStream()
+    .to(topics.rekeyed);
+  return builder.build();
+}
+
+export function rekey(key: string): string {
+  return `again-${key}`;
+}

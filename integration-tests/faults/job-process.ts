@@ -1,0 +1,142 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { AppMetrics, RestoreProgress, StreamsState } from '../../src/index.js';
+import type { JobCommand, JobMessage, JobSetup } from '../exactly-once/job-messages.js';
+import { until } from './until.js';
+
+const jobFile = fileURLToPath(new URL('../exactly-once/job.ts', import.meta.url));
+const rememberedLines = 120;
+
+/** One instance of the job: its process, and what it has told so far. A process that was killed may be started again. */
+export class JobProcess {
+  state: StreamsState = 'created';
+  readonly errors: { readonly code: string; readonly message: string }[] = [];
+  /** Restores that came to their end, over all lives of the instance. */
+  readonly restored: RestoreProgress[] = [];
+  metrics: AppMetrics | null = null;
+  /** Told of every message, before anything waits for it. */
+  onMessage: (message: JobMessage) => void = () => undefined;
+  private child: ChildProcess | null = null;
+  private lines: string[] = [];
+  private asked = 0;
+  private answered = 0;
+
+  constructor(
+    readonly name: string,
+    private readonly setup: JobSetup,
+    private readonly env: Readonly<Record<string, string>> = {},
+  ) {}
+
+  get isAlive(): boolean {
+    return this.child !== null;
+  }
+
+  get pid(): number {
+    return this.child?.pid ?? -1;
+  }
+
+  /** What the job logged last, oldest first. */
+  get log(): readonly string[] {
+    return this.lines;
+  }
+
+  start(): void {
+    if (this.child !== null) throw new Error(`${this.name} runs already`);
+    this.state = 'created';
+    this.metrics = null;
+    this.asked = this.answered = 0;
+    const child = spawn(process.execPath, ['--import', 'tsx', jobFile], {
+      env: { ...process.env, TSX_DISABLE_CACHE: process.env['TSX_DISABLE_CACHE'] ?? '', ...this.env, JOB_SETUP: JSON.stringify(this.setup), NODE_OPTIONS: '' },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.child = child;
+    this.remember(`--- started ${child.pid}`);
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => this.remember(text.toString()));
+    child.on('message', (message: JobMessage) => {
+      if (this.child === child) this.take(message);
+    });
+    child.on('exit', (code, signal) => {
+      this.remember(`--- ended ${child.pid} ${code ?? signal}`);
+      if (this.child === child) this.child = null;
+    });
+  }
+
+  /** kill -9, at once; resolves when the process is gone. */
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (child === null) return;
+    const gone = once(child, 'exit');
+    this.child = null;
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  /** SIGSTOP: the process does nothing any more and knows nothing of it. */
+  freeze(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child?.kill('SIGCONT');
+  }
+
+  async untilState(state: StreamsState, deadlineMs?: number): Promise<void> {
+    await this.untilSo(`${this.name} is ${state}`, () => this.state === state, deadlineMs);
+  }
+
+  /** Waits for something that the living process does; its log is told when it does not. */
+  async untilSo(what: string, condition: () => boolean | Promise<boolean>, deadlineMs?: number): Promise<void> {
+    await until(
+      what,
+      async () => {
+        if (await condition()) return true;
+        if (this.child === null) throw new Error(`${this.name} ended while waiting for: ${what}\n${this.story()}`);
+        return false;
+      },
+      deadlineMs,
+      () => this.story(),
+    );
+  }
+
+  /** Metrics as of now. */
+  async measure(): Promise<AppMetrics> {
+    this.send('metrics');
+    const question = ++this.asked;
+    await this.untilSo(`metrics of ${this.name}`, () => this.answered >= question);
+    return this.metrics as AppMetrics;
+  }
+
+  /** Closes the app in good order; resolves when the process has ended by itself. */
+  async close(deadlineMs?: number): Promise<void> {
+    if (this.child === null) return;
+    this.send('close');
+    await until(`${this.name} ends`, () => this.child === null, deadlineMs, () => this.story());
+  }
+
+  story(): string {
+    return [`${this.name}: state ${this.state}, errors ${JSON.stringify(this.errors)}`, ...this.lines].join('\n');
+  }
+
+  private send(command: JobCommand): void {
+    this.child?.send(command);
+  }
+
+  private take(message: JobMessage): void {
+    if (message.kind === 'state') this.state = message.state;
+    else if (message.kind === 'error') this.errors.push({ code: message.code, message: message.message });
+    else if (message.kind === 'restored') this.restored.push(message.progress);
+    else if (message.kind === 'metrics') {
+      this.metrics = message.metrics;
+      this.answered++;
+    }
+    if (message.kind === 'log') this.remember(`${message.level} ${message.message} ${message.fields}`);
+    else if (message.kind !== 'metrics') this.remember(JSON.stringify(message));
+    this.onMessage(message);
+  }
+
+  private remember(line: string): void {
+    this.lines.push(`${new Date().toISOString().slice(14, 23)} ${line.slice(0, 600)}`);
+    if (this.lines.length > rememberedLines) this.lines = this.lines.slice(-rememberedLines);
+  }
+}

@@ -1,0 +1,61 @@
+/** A topology while it is being declared: what `TopologyBuilder` collects and `freezeDraft` turns into a `Topology`. */
+import type { OperatorSupplier } from '../processors/operator.js';
+import type { StoreSpec } from '../stores/store.js';
+import type { RepartitionTopic, TopicNameExtractor } from './nodes.js';
+import type { SinkOptions } from './sink-node.js';
+import type { SourceOptions } from './source-node.js';
+import { UnionFind } from './union-find.js';
+
+/** A source reads named topics, or all topics that a pattern matches. */
+export type SourceSpec = SourceOptions & ({ readonly topics: readonly string[] } | { readonly pattern: RegExp });
+
+export interface GlobalStoreOptions extends SourceOptions {
+  readonly topic: string;
+  readonly sourceName: string;
+  readonly processorName: string;
+  /** Turns records into store writes. Default: the record as it is. */
+  readonly supplier?: OperatorSupplier | null;
+}
+
+export interface StateStoreOptions {
+  /** Processors that use the store; more can be connected later. */
+  readonly processors?: readonly string[];
+  /** A source topic that serves as the store's changelog. */
+  readonly sourceTopic?: string | null;
+}
+
+/** A node as it was declared; its children are not known yet. */
+export type NodeDraft =
+  | { readonly kind: 'source'; readonly spec: SourceSpec; readonly parents: readonly string[] }
+  | { readonly kind: 'processor'; readonly supplier: OperatorSupplier; readonly stores: string[]; readonly parents: readonly string[] }
+  | {
+      readonly kind: 'sink';
+      readonly topic: string | TopicNameExtractor;
+      readonly options: SinkOptions;
+      readonly parents: readonly string[];
+    };
+
+/** A store as it was declared; `processors` grows. */
+export interface StoreDraft {
+  readonly spec: StoreSpec;
+  readonly processors: string[];
+  readonly sourceTopic: string | null;
+}
+
+export interface GlobalStoreDraft {
+  readonly spec: StoreSpec;
+  readonly options: GlobalStoreOptions;
+}
+
+export class TopologyDraft {
+  readonly nodes = new Map<string, NodeDraft>();
+  readonly stores = new Map<string, StoreDraft>();
+  readonly globalStores = new Map<string, GlobalStoreDraft>();
+  readonly repartitionTopics = new Map<string, RepartitionTopic>();
+  /** Names of source nodes whose topics meet in a task. */
+  readonly copartitioned: (readonly string[])[] = [];
+  /** Which nodes share a task: joined by edges and by stores. */
+  readonly groups = new UnionFind();
+  /** All node names in order, those of global stores included, since they take part in the numbering of sub-topologies. */
+  readonly order = new Set<string>();
+}
