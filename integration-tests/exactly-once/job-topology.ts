@@ -41,7 +41,7 @@ export function jobTopology(topics: JobTopics, variant: JobVariant): Topology {
     .toStream()
     .to(topics.commits);
   input
-    .selectKey((_, key) => rekey(key ?? ''))
+    .selectKey((_, key) => rekey(key), { keySerde: serdes.string })
     .groupByKey({ name: 'rekeyed' })
     .aggregate(nothing, after, { emit: 'onUpdate', materialized: { storeName: 'rekeyed-store', valueSerde: fold } })
     .toStream()

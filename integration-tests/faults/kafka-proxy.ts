@@ -120,7 +120,7 @@ class Link {
 
 /** Cuts the stream into frames and hands them over one after the other, the next when the last one is dealt with. */
 function pump(socket: Socket, handle: (frame: Buffer) => Promise<void>): void {
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   let turn: Promise<void> = Promise.resolve();
   socket.on('data', (data: Buffer) => {
     rest = rest.length === 0 ? data : Buffer.concat([rest, data]);

@@ -42,7 +42,7 @@ describe.each([
     const builder = producer.builder(topic, partition);
     for (const value of values) {
       const bytes = Buffer.from(value);
-      builder.appendRaw(1_700_000_000_000, null, 0, 0, bytes, 0, bytes.length, null);
+      builder.appendRaw(Date.now(), null, 0, 0, bytes, 0, bytes.length, null);
     }
   }
 
@@ -307,7 +307,7 @@ describe('the idempotent producer on a real broker', () => {
     const groupId = unique('group');
     for (const value of ['a', 'b', 'c']) {
       const bytes = Buffer.from(value);
-      producer.builder(topic, 0).appendRaw(1_700_000_000_000, null, 0, 0, bytes, 0, bytes.length, null);
+      producer.builder(topic, 0).appendRaw(Date.now(), null, 0, 0, bytes, 0, bytes.length, null);
     }
     const { nextOffsets } = await producer
       .sealEpoch()

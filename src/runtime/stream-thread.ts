@@ -99,9 +99,11 @@ export class StreamThread {
     }
     this.parts.listener.onActivity('rebalancing');
     await this.stopOpening(ids);
-    await this.recovering;
-    if (!this.stopped) await this.epochs.checkpoint();
-    await this.recovering;
+    if (!this.stopped) {
+      await this.recovering;
+      await this.epochs.checkpoint();
+      await this.recovering;
+    }
     await Promise.all(ids.map((id) => this.closeTask(id, true)));
     this.report();
   }
@@ -171,6 +173,11 @@ export class StreamThread {
         this.epochs.recovered();
         return;
       } catch (error) {
+        if (recoveryOf(error) === 'ask') {
+          await new Promise<void>((resolve) => {
+            this.parts.listener.onError(error, resolve);
+          });
+        }
         this.parts.logger.warn({ error: String(error), attempt }, 'recovery failed; trying again');
         await delay(backoffMs(attempt, recoveryPause, Math.random));
       }
@@ -180,7 +187,7 @@ export class StreamThread {
   // --- tasks -----------------------------------------------------------------------------------------------------------------------
 
   private openMissing(): void {
-    if (this.stopped) return;
+    if (this.stopped || this.halted) return;
     for (const id of this.owned) if (!this.tasks.has(id) && !this.opening.has(id)) this.openTask(id);
   }
 

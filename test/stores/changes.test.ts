@@ -56,7 +56,8 @@ describe.each(['memory', 'leveldb'] as const)('changes since the last drain, ove
       baskets.write(entry, basket, 1);
     };
     const seen: unknown[] = [];
-    const drain = () => baskets.drainChanges((change) => void seen.push([change.key, change.before?.items ?? null, [...(change.value?.items ?? [])]]));
+    const drain = () =>
+      baskets.drainChanges((change) => void seen.push([change.key, change.before?.items ?? null, [...(change.value?.items ?? [])]]));
     add('x', 'apple');
     add('x', 'pear');
     void drain();

@@ -31,7 +31,10 @@ const key = fc.constantFrom('', 'a', 'b', 'c', 'dd', 'é', '\u00ff', '\u0000', '
 const value = fc.option(fc.integer({ min: 0, max: 1000 }), { freq: 4 });
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 12, arbitrary: fc.record({ kind: fc.constant('put' as const), key, value }) },
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant('putWindow' as const), key, start: fc.integer({ min: 0, max: 8 }).map((n) => n * 10), value }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constant('putWindow' as const), key, start: fc.integer({ min: 0, max: 8 }).map((n) => n * 10), value }),
+  },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('get' as const), key }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'scan' as const }) },
   { weight: 4, arbitrary: fc.constant({ kind: 'freeze' as const }) },
@@ -78,7 +81,11 @@ class Run {
 
   async open(directory: string): Promise<void> {
     this.directory = directory;
-    this.state = await openState({ directory, specs: specs.map((spec) => ({ ...spec, engine: this.engine })), cacheBytes: this.cacheBytes });
+    this.state = await openState({
+      directory,
+      specs: specs.map((spec) => ({ ...spec, engine: this.engine })),
+      cacheBytes: this.cacheBytes,
+    });
     this.kv = this.state.store('kv') as TimestampedKeyValueStore<string, number>;
     this.win = this.state.store('win') as TimestampedWindowStore<string, number>;
   }
@@ -131,7 +138,13 @@ class Run {
     this.committedLog.records.push(...next.changelog.records);
     this.committedRows = next.rows;
     const position = this.committedLog.end;
-    this.state.committed(next.epoch, new Map([['kv', position], ['win', position]]));
+    this.state.committed(
+      next.epoch,
+      new Map([
+        ['kv', position],
+        ['win', position],
+      ]),
+    );
     this.history.push({ epoch: next.epoch, rows: next.rows, position });
   }
 

@@ -14,7 +14,11 @@ describe.each(['memory', 'leveldb'] as const)('a key-value store over %s', (engi
       specs: [timestampedKeyValueStore({ name: 'counts', engine }), keyValueStore({ name: 'plain', engine })],
       cacheBytes,
     });
-    return { state, counts: state.store('counts') as TimestampedKeyValueStore<string, number>, plain: state.store('plain') as KeyValueStore<string, number> };
+    return {
+      state,
+      counts: state.store('counts') as TimestampedKeyValueStore<string, number>,
+      plain: state.store('plain') as KeyValueStore<string, number>,
+    };
   };
 
   it('gives back what was put, with its timestamp', async () => {

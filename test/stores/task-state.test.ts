@@ -13,7 +13,8 @@ const open = async (directory: string, now?: () => number) => {
   const state = await openState({ directory, specs, now });
   return { state, kv: state.store('kv') as TimestampedKeyValueStore<string, number> };
 };
-const entries = async (kv: TimestampedKeyValueStore<string, number>) => (await collect(kv.range())).map(([key, { value }]) => `${key}${value}`);
+const entries = async (kv: TimestampedKeyValueStore<string, number>) =>
+  (await collect(kv.range())).map(([key, { value }]) => `${key}${value}`);
 
 describe('epochs of a task', () => {
   it('go to the engine only when committed, several in one write, with position and number', async () => {
@@ -248,7 +249,11 @@ describe('the directory of a task', () => {
 
   it('holds several stores apart, and forgets those that left the topology', async () => {
     const directory = await directories.make();
-    const all = [timestampedKeyValueStore({ name: 'kv' }), timestampedKeyValueStore({ name: 'other' }), timestampedWindowStore({ name: 'w', windowSize: 1, retention: 1 })];
+    const all = [
+      timestampedKeyValueStore({ name: 'kv' }),
+      timestampedKeyValueStore({ name: 'other' }),
+      timestampedWindowStore({ name: 'w', windowSize: 1, retention: 1 }),
+    ];
     const first = await openState({ directory, specs: all });
     (first.store('kv') as TimestampedKeyValueStore<string, number>).put('a', 1, 1);
     (first.store('other') as TimestampedKeyValueStore<string, number>).put('a', 2, 1);

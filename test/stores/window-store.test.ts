@@ -51,7 +51,14 @@ describe.each(['memory', 'leveldb'] as const)('a window store over %s', (engine)
     for (let epoch = 1; epoch <= 2; epoch++) {
       expect(await collect(store.fetchRange('a', 10, 30))).toEqual([10, 20, 30].map((s) => [s, { value: s, timestamp: s }]));
       expect((await collect(store.fetchRange('a', 0, 20, { reverse: true }))).map(([s]) => s)).toEqual([20, 10, 0]);
-      expect((await collect(store.fetchAll(10, 20))).map(([key, s]) => `${key}@${s}`)).toEqual(['a@10', 'ab@10', 'b@10', 'a@20', 'ab@20', 'b@20']);
+      expect((await collect(store.fetchAll(10, 20))).map(([key, s]) => `${key}@${s}`)).toEqual([
+        'a@10',
+        'ab@10',
+        'b@10',
+        'a@20',
+        'ab@20',
+        'b@20',
+      ]);
       await commitEpoch(state, epoch, changelog);
     }
     await state.close({ clean: true });
@@ -143,7 +150,9 @@ describe.each(['memory', 'leveldb'] as const)('a window store over %s', (engine)
     const { state, store } = await open({ trackChanges: true });
     const changes: unknown[] = [];
     const drain = () =>
-      store.drainChanges(({ key, windowStart, before, value, timestamp }) => void changes.push([key, windowStart, before, value, timestamp]));
+      store.drainChanges(
+        ({ key, windowStart, before, value, timestamp }) => void changes.push([key, windowStart, before, value, timestamp]),
+      );
     store.put('a', 1, 0, 1);
     store.put('a', 2, 0, 2);
     store.put('a', 1, 10, 3);

@@ -2,7 +2,7 @@
  * The connections of one port, by broker and purpose, opened when first used and opened anew after they broke.
  *
  * A broker serves the requests of one socket strictly in turn. So there are lanes: `main` for everything that is answered at once, `group`
- * for JoinGroup, SyncGroup and heartbeats, which may be parked for a whole rebalance, and per broker up to four `fetch` connections,
+ * for JoinGroup, SyncGroup and heartbeats, which may be parked for a whole rebalance, and per broker up to six `fetch` connections,
  * of which a call takes an idle one: a long poll never delays another fetch.
  */
 import { KafkaTransportError } from '../../errors.js';
@@ -10,7 +10,7 @@ import type { BrokerConnection } from './broker-connection.js';
 
 export type Lane = 'main' | 'group' | 'fetch';
 
-const FETCH_CONNECTIONS = 4;
+const FETCH_CONNECTIONS = 6;
 
 interface Slot {
   connection: BrokerConnection | null;

@@ -249,10 +249,12 @@ export class ProducerMachine {
 
   private initialise(now: number): void {
     if (this.state === 'flushing' || this.state === 'committingOffsets' || this.state === 'ending') this.giveUpCommit();
+    // An InitProducerId under way serves as well; a second one could meet the first, late, and be fenced by it.
+    const isUnderWay = this.step?.request === 'initProducerId';
     this.failure = null;
     this.scheduler.reset();
     this.state = 'initialising';
-    this.step = new CoordinatorCall('initProducerId', 'transaction', now);
+    if (!isUnderWay) this.step = new CoordinatorCall('initProducerId', 'transaction', now);
   }
 
   private abort(now: number): void {

@@ -482,6 +482,17 @@ describe('abort by the caller', () => {
     d.take('ready');
   });
 
+  it('followed by `init` asks for one identity, not two', () => {
+    const d = new MachineDriver(v2).producing();
+    d.lose(d.take('produce'));
+    d.take('failed');
+    const asked = d.take('initProducerId');
+    d.init();
+    expect(d.kinds).toEqual([]);
+    d.answer(asked, { kind: 'identified', errorCode: 0, identity: { producerId: 7n, producerEpoch: 1 } });
+    d.take('ready');
+  });
+
   it('makes late answers of the old epoch harmless', () => {
     const d = new MachineDriver(v2).producing();
     const late = d.take('produce');

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { StateDirectory, defaultStateDir } from '../../src/stores/state-directory.js';
+import { temporaryDirectories } from './store-harness.js';
+
+const directories = temporaryDirectories();
+const slots: string[] = [];
+afterEach(async () => {
+  await directories.removeAll();
+  for (const applicationId of slots.splice(0)) await rm(join(defaultStateDir(), applicationId), { recursive: true, force: true });
+});
+
+const uniqueApplication = () => {
+  const applicationId = `test-${randomUUID()}`;
+  slots.push(applicationId);
+  return applicationId;
+};
+
+/** A process that holds LevelDB's lock on `directory`, as an app instance does. */
+async function lockInAnotherProcess(directory: string) {
+  const script = `const { ClassicLevel } = require('classic-level'); new ClassicLevel(process.argv[1]).open().then(() => console.log('locked')); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['-e', script, join(directory, 'lock')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+describe('a state directory of its own', () => {
+  it('keeps the process id and member ids over restarts', async () => {
+    const stateDir = await directories.make();
+    const first = await StateDirectory.acquire({ applicationId: 'app', stateDir });
+    expect(first.root).toBe(join(stateDir, 'app'));
+    expect(first.memberId('1')).toBeNull();
+    await first.rememberMember('1', 'member-a');
+    await first.rememberMember('2', 'member-b');
+    await first.rememberMember('2', null);
+    await first.release();
+
+    const second = await StateDirectory.acquire({ applicationId: 'app', stateDir });
+    expect(second.processId).toBe(first.processId);
+    expect(second.memberId('1')).toBe('member-a');
+    expect(second.memberId('2')).toBeNull();
+    await second.release();
+  });
+
+  it('is refused to a second instance', async () => {
+    const stateDir = await directories.make();
+    const first = await StateDirectory.acquire({ applicationId: 'app', stateDir });
+    await expect(StateDirectory.acquire({ applicationId: 'app', stateDir })).rejects.toMatchObject({ code: 'MILL_STORE_DIRECTORY_LOCKED' });
+    const other = await StateDirectory.acquire({ applicationId: 'other', stateDir });
+    await other.release();
+    await first.release();
+  });
+
+  it('is free again at once when the process that held it was killed', async () => {
+    const stateDir = await directories.make();
+    await mkdir(join(stateDir, 'app'), { recursive: true });
+    const holder = await lockInAnotherProcess(join(stateDir, 'app'));
+    await expect(StateDirectory.acquire({ applicationId: 'app', stateDir })).rejects.toMatchObject({ code: 'MILL_STORE_DIRECTORY_LOCKED' });
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    const directory = await StateDirectory.acquire({ applicationId: 'app', stateDir });
+    await directory.release();
+  });
+
+  it('gives a new identity when its file is damaged', async () => {
+    const stateDir = await directories.make();
+    const first = await StateDirectory.acquire({ applicationId: 'app', stateDir });
+    await first.release();
+    await writeFile(join(first.root, 'process.json'), '{"processId":');
+    const second = await StateDirectory.acquire({ applicationId: 'app', stateDir });
+    expect(second.processId).not.toBe(first.processId);
+    expect(JSON.parse(await readFile(join(second.root, 'process.json'), 'utf8'))).toMatchObject({ processId: second.processId });
+    await second.release();
+  });
+
+  it('says MILL_STORE_IO when it cannot be made', async () => {
+    const stateDir = join(await directories.make(), 'file');
+    await writeFile(stateDir, '');
+    await expect(StateDirectory.acquire({ applicationId: 'app', stateDir })).rejects.toMatchObject({ code: 'MILL_STORE_IO' });
+  });
+
+  it('lists tasks and removes those that are old and not owned', async () => {
+    const directory = await StateDirectory.acquire({ applicationId: 'app', stateDir: await directories.make() });
+    expect(await directory.tasks()).toEqual([]);
+    for (const task of ['0_0', '0_1', '1_0']) {
+      const folder = join(directory.taskDirectory(task), 'db');
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, 'CURRENT'), '');
+      if (task === '1_0') continue;
+      for (const path of [join(folder, 'CURRENT'), folder, directory.taskDirectory(task)]) await utimes(path, 1000, 1000);
+    }
+    expect(await directory.tasks()).toEqual(['0_0', '0_1', '1_0']);
+    expect(await directory.removeStale(new Set(['0_0']), 60_000)).toEqual(['0_1']);
+    expect(await directory.tasks()).toEqual(['0_0', '1_0']);
+    await directory.release();
+  });
+});
+
+describe('the default state directory', () => {
+  it('gives each process a slot, and the first free one to the next', async () => {
+    const applicationId = uniqueApplication();
+    const acquire = () => StateDirectory.acquire({ applicationId, stateDir: null });
+    const first = await acquire();
+    const second = await acquire();
+    expect([first.root, second.root]).toEqual([0, 1].map((n) => join(defaultStateDir(), applicationId, `instance-${n}`)));
+    expect(first.processId).not.toBe(second.processId);
+    await first.release();
+    const third = await acquire();
+    expect(third.root).toBe(first.root);
+    expect(third.processId).toBe(first.processId);
+    await third.release();
+    await second.release();
+  });
+});
