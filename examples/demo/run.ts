@@ -87,11 +87,13 @@ async function createTopics(kafka: Kafka): Promise<void> {
   try {
     await admin.deleteTopics({ topics: ['airports', 'flights', 'airport-days'] }).catch(() => undefined);
     const compacted = [{ name: 'cleanup.policy', value: 'compact' }];
+    // The flights are of 2001: a broker that counts retention from their time would delete them at once.
+    const kept = [{ name: 'retention.ms', value: '-1' }];
     await admin.createTopics({
       waitForLeaders: true,
       topics: [
         { topic: 'airports', numPartitions: 1, configEntries: compacted },
-        { topic: 'flights', numPartitions: partitions },
+        { topic: 'flights', numPartitions: partitions, configEntries: kept },
         { topic: 'airport-days', numPartitions: partitions, configEntries: compacted },
       ],
     });

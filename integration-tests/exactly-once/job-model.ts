@@ -88,7 +88,12 @@ export function foldOf(value: Buffer | null): Fold {
 }
 
 /** Each key has exactly the wanted values, once each and in order. */
-function exactly<T>(name: string, records: readonly ReadRecord[], wanted: ReadonlyMap<string, readonly T[]>, decode: (value: Buffer | null) => T | null): string[] {
+function exactly<T>(
+  name: string,
+  records: readonly ReadRecord[],
+  wanted: ReadonlyMap<string, readonly T[]>,
+  decode: (value: Buffer | null) => T | null,
+): string[] {
   const got = new Map<string, (T | null)[]>();
   for (const { key, value } of records) append(got, key ?? '(null)', decode(value));
   const faults: string[] = [];
@@ -97,7 +102,9 @@ function exactly<T>(name: string, records: readonly ReadRecord[], wanted: Readon
     const at = Array.from({ length: Math.max(want.length, have.length) }, (_, i) => i).find((i) => !same(want[i], have[i]));
     if (at !== undefined) {
       const around = (list: readonly unknown[]): string => JSON.stringify(list.slice(Math.max(0, at - 2), at + 3));
-      faults.push(`${name}: ${key} has ${have.length} values instead of ${want.length}, from place ${at} on ${around(have)} instead of ${around(want)}`);
+      faults.push(
+        `${name}: ${key} has ${have.length} values instead of ${want.length}, from place ${at} on ${around(have)} instead of ${around(want)}`,
+      );
     }
   }
   return faults;
@@ -112,11 +119,14 @@ function someInOrder(name: string, records: readonly ReadRecord[], wanted: Reado
     const before = last.get(key ?? '') ?? 0;
     const want = wanted.get(key ?? '')?.[fold.n - 1];
     if (fold.n <= before || !same(want, fold)) {
-      faults.push(`${name}: ${key} has ${JSON.stringify(fold)} after n = ${before} at ${partition}:${offset}, the model says ${JSON.stringify(want)}`);
+      faults.push(
+        `${name}: ${key} has ${JSON.stringify(fold)} after n = ${before} at ${partition}:${offset}, the model says ${JSON.stringify(want)}`,
+      );
     }
     last.set(key ?? '', fold.n);
   }
-  for (const [key, folds] of wanted) if (last.get(key) !== folds.length) faults.push(`${name}: ${key} ends at ${last.get(key)} instead of ${folds.length}`);
+  for (const [key, folds] of wanted)
+    if (last.get(key) !== folds.length) faults.push(`${name}: ${key} ends at ${last.get(key)} instead of ${folds.length}`);
   return faults;
 }
 

@@ -48,6 +48,17 @@ function toTest(bindings: Record<string, unknown>): Logger {
   const at =
     (level: string) =>
     (fields: object, message: string): void =>
-      tell({ kind: 'log', level, message, fields: JSON.stringify({ ...bindings, ...fields, err: 'err' in fields ? String(fields.err) : undefined }) });
-  return { debug: () => undefined, info: at('info'), warn: at('warn'), error: at('error'), child: (more) => toTest({ ...bindings, ...more }) };
+      tell({
+        kind: 'log',
+        level,
+        message,
+        fields: JSON.stringify({ ...bindings, ...fields, err: 'err' in fields ? String(fields.err) : undefined }),
+      });
+  return {
+    debug: () => undefined,
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (more) => toTest({ ...bindings, ...more }),
+  };
 }

@@ -1,9 +1,16 @@
+import { watch } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { delay } from '../../src/kafka/backoff.js';
+import { ApiKeys } from '../faults/api-keys.js';
+import type { JobProcess } from '../faults/job-process.js';
 import { JobRun } from '../faults/job-run.js';
+import type { KafkaProxy, ProxiedRequest, Verdict } from '../faults/kafka-proxy.js';
 import { chaosSeed, Random } from '../faults/random.js';
+import { until } from '../faults/until.js';
 import { stateDifferences } from './job-state.js';
 
+const perSecond = 300;
 const runs: JobRun[] = [];
 afterEach(async () => {
   for (const run of runs.splice(0)) await run.end();
@@ -12,27 +19,141 @@ afterEach(async () => {
 async function begin(name: string): Promise<JobRun> {
   const run = await JobRun.create(name);
   runs.push(run);
+  run.input.start(perSecond);
   return run;
 }
 
+/** The load ends; then outputs, changelogs and the store on disk of the one instance that is left must be what the model says. */
+async function expectTheModel(run: JobRun, last: JobProcess): Promise<void> {
+  await run.input.stop();
+  expect(await run.differences()).toEqual([]);
+  const folder = await run.liveFolder();
+  await last.close();
+  expect(await stateDifferences(run, folder)).toEqual([]);
+  expect(run.instances.flatMap(({ errors }) => errors)).toEqual([]);
+}
+
 describe('kill -9 with the library’s defaults', () => {
-  it('one instance, killed at any point', async () => {
-    const random = new Random(chaosSeed());
+  const seed = chaosSeed();
+  const named = (what: string): string => `${what} (CHAOS_SEED=${seed})`;
+
+  it(named('one instance, killed twelve times at any point of its life'), async () => {
+    const random = new Random(seed);
     const run = await begin('killed-alone');
     const only = run.instance();
-    run.input.start(300);
-    for (let kill = 0; kill < 2; kill++) {
+    for (let kill = 0; kill < 12; kill++) {
       only.start();
-      await only.untilState('running');
-      await delay(random.between(0, 600));
+      if (kill % 3 < 2) await only.untilState('running');
+      await delay(random.between(0, kill % 3 === 2 ? 2000 : 500));
       await only.kill();
     }
     only.start();
-    await run.input.stop();
-    expect(await run.differences()).toEqual([]);
-    const folder = await run.liveFolder();
-    await only.close();
-    expect(await stateDifferences(run, folder)).toEqual([]);
-    expect(only.errors).toEqual([]);
+    await expectTheModel(run, only);
+  });
+
+  it(named('three instances, one or two of them killed ten times'), async () => {
+    const random = new Random(seed + 1);
+    const run = await begin('killed-among-others');
+    const all = [run.instance(), run.instance(), run.instance()];
+    for (const instance of all) instance.start();
+    for (const instance of all) await instance.untilState('running');
+    for (let kills = 0; kills < 10;) {
+      await delay(random.between(0, 700));
+      const victims = random.next() < 0.3 ? all.filter((instance) => instance !== random.pick(all)).slice(0, 2) : [random.pick(all)];
+      await Promise.all(victims.map((victim) => victim.kill()));
+      kills += victims.length;
+      for (const victim of victims) victim.start();
+      if (random.next() < 0.7) for (const victim of victims) await victim.untilState('running');
+    }
+    await all[1]!.untilState('running');
+    await all[1]!.kill();
+    await all[2]!.close();
+    await expectTheModel(run, all[0]!);
+  });
+
+  /** At which frame the process dies, and whether the frame still gets through. */
+  const moments: Readonly<Record<string, readonly ['request' | 'response', keyof typeof ApiKeys, Verdict, ('-main' | '-restore')?]>> = {
+    'before the epoch’s first output': ['request', 'produce', 'cut'],
+    'between produce and the offsets': ['response', 'produce', 'cut'],
+    'when the offsets are sent, not the end': ['request', 'txnOffsetCommit', 'pass'],
+    'between the offsets and EndTxn': ['request', 'endTxn', 'cut'],
+    'between EndTxn and the local write': ['request', 'endTxn', 'pass'],
+    'when EndTxn’s answer arrives': ['response', 'endTxn', 'pass'],
+    'while it restores': ['response', 'fetch', 'pass', '-restore'],
+    'while it joins the group': ['request', 'syncGroup', 'pass'],
+    'while it takes its identity': ['request', 'initProducerId', 'pass'],
+  };
+
+  it('at each step of an epoch and of a start', async () => {
+    const run = await begin('killed-at');
+    const { instance, proxy } = await run.proxied();
+    instance.start();
+    await instance.untilState('running');
+    await run.output.isComplete();
+    for (const [where, [direction, api, verdict, purpose = '-main']] of Object.entries(moments)) {
+      const needsStart = purpose === '-restore' || api === 'syncGroup' || api === 'initProducerId';
+      if (needsStart) await instance.kill();
+      const killed = killAt(
+        instance,
+        proxy,
+        direction,
+        verdict,
+        ({ apiKey, clientId }) => apiKey === ApiKeys[api] && clientId.endsWith(purpose),
+      );
+      if (needsStart) instance.start();
+      await until(
+        `killed ${where}`,
+        () => killed(),
+        30_000,
+        () => instance.story(),
+      );
+      await instance.kill();
+      proxy.passAll();
+      instance.start();
+      await instance.untilState('running');
+    }
+    await expectTheModel(run, instance);
+  });
+
+  it('while LevelDB is written', async () => {
+    const run = await begin('killed-in-flush');
+    const instance = run.instance();
+    for (let kill = 0; kill < 4; kill++) {
+      instance.start();
+      await instance.untilState('running');
+      let writes = 0;
+      const watcher = watch(join(await run.liveFolder(), 'tasks', `0_${kill % 3}`, 'db'), () => {
+        if (++writes === 1 + kill) process.kill(instance.pid, 'SIGKILL');
+      });
+      await until(
+        'killed at a write to the database',
+        () => !instance.isAlive,
+        30_000,
+        () => instance.story(),
+      );
+      watcher.close();
+    }
+    instance.start();
+    await expectTheModel(run, instance);
   });
 });
+
+/** Kills the instance when the proxy sees the frame. */
+function killAt(
+  instance: JobProcess,
+  proxy: KafkaProxy,
+  direction: 'request' | 'response',
+  verdict: Verdict,
+  isIt: (request: ProxiedRequest) => boolean,
+): () => boolean {
+  let done = false;
+  const judge = (request: ProxiedRequest): Verdict => {
+    if (done || !isIt(request)) return 'pass';
+    done = true;
+    process.kill(instance.pid, 'SIGKILL');
+    return verdict;
+  };
+  if (direction === 'request') proxy.onRequest = judge;
+  else proxy.onResponse = judge;
+  return () => done;
+}

@@ -47,7 +47,13 @@ export class JobProcess {
     this.metrics = null;
     this.asked = this.answered = 0;
     const child = spawn(process.execPath, ['--import', 'tsx', jobFile], {
-      env: { ...process.env, TSX_DISABLE_CACHE: process.env['TSX_DISABLE_CACHE'] ?? '', ...this.env, JOB_SETUP: JSON.stringify(this.setup), NODE_OPTIONS: '' },
+      env: {
+        ...process.env,
+        TSX_DISABLE_CACHE: process.env['TSX_DISABLE_CACHE'] ?? '',
+        ...this.env,
+        JOB_SETUP: JSON.stringify(this.setup),
+        NODE_OPTIONS: '',
+      },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.child = child;
@@ -111,7 +117,12 @@ export class JobProcess {
   async close(deadlineMs?: number): Promise<void> {
     if (this.child === null) return;
     this.send('close');
-    await until(`${this.name} ends`, () => this.child === null, deadlineMs, () => this.story());
+    await until(
+      `${this.name} ends`,
+      () => this.child === null,
+      deadlineMs,
+      () => this.story(),
+    );
   }
 
   story(): string {

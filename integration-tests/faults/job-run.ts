@@ -58,7 +58,13 @@ export class JobRun {
     const port = createKafkajsPort({ brokers, clientId: 'job-test', sasl }, silentLogger);
     await port.connect();
     const topic = (what: string): string => `${applicationId}-${what}`;
-    const topics = { input: topic('input'), mapped: topic('mapped'), updates: topic('updates'), commits: topic('commits'), rekeyed: topic('rekeyed-out') };
+    const topics = {
+      input: topic('input'),
+      mapped: topic('mapped'),
+      updates: topic('updates'),
+      commits: topic('commits'),
+      rekeyed: topic('rekeyed-out'),
+    };
     const created = await port.admin.createTopics(
       Object.values(topics).map((name) => ({ topic: name, partitions: options.partitions ?? 3, replicationFactor: -1, configs: {} })),
     );
@@ -67,17 +73,28 @@ export class JobRun {
   }
 
   /** An instance that is not started yet. `via` replaces the brokers' addresses. */
-  instance(name = `instance ${this.instances.length}`, via: readonly string[] = this.brokers, config: Partial<StreamsConfig> = {}): JobProcess {
+  instance(
+    name = `instance ${this.instances.length}`,
+    via: readonly string[] = this.brokers,
+    config: Partial<StreamsConfig> = {},
+  ): JobProcess {
     const { applicationId, topics, folder, options } = this;
     const sasl = options.credentials && { sasl: { mechanism: 'plain', ...options.credentials.user } };
-    const setup = { topics, variant: options.variant ?? 'everything', config: { ...options.config, ...sasl, ...config, applicationId, bootstrapServers: via } };
+    const setup = {
+      topics,
+      variant: options.variant ?? 'everything',
+      config: { ...options.config, ...sasl, ...config, applicationId, bootstrapServers: via },
+    };
     const instance = new JobProcess(name, setup, { TMPDIR: folder });
     this.instances.push(instance);
     return instance;
   }
 
   /** An instance behind a proxy of its own. */
-  async proxied(name?: string, config: Partial<StreamsConfig> = {}): Promise<{ readonly instance: JobProcess; readonly proxy: KafkaProxy }> {
+  async proxied(
+    name?: string,
+    config: Partial<StreamsConfig> = {},
+  ): Promise<{ readonly instance: JobProcess; readonly proxy: KafkaProxy }> {
     const proxy = await KafkaProxy.start(this.brokers[0] ?? '');
     this.proxies.push(proxy);
     return { instance: this.instance(name, [proxy.bootstrapServer], config), proxy };
@@ -85,7 +102,12 @@ export class JobRun {
 
   /** Waits until the committed output has all that the input calls for, and gives what is wrong with it. */
   async differences(deadlineMs = 60_000): Promise<string[]> {
-    await until('the output has everything', () => this.output.isComplete(), deadlineMs, () => `${this.output.counts()}\n${this.story()}`);
+    await until(
+      'the output has everything',
+      () => this.output.isComplete(),
+      deadlineMs,
+      () => `${this.output.counts()}\n${this.story()}`,
+    );
     const faults = this.output.differences().slice(0, 10);
     if (faults.length > 0) faults.push(this.story());
     return faults;
