@@ -1,28 +1,76 @@
 /**
- * `npm run conformance [-- --cases DIR]`: runs conformance cases and compares with what the reference systems gave.
+ * `npm run conformance`: runs conformance cases and compares with what the reference systems gave.
  *
- * Without an argument it runs the cases of this repository; what is in `later.ts` is reported as not run yet. With a folder it runs every case file
- * below it, and what can't be run counts as failed. Exits 1 on any failure; the last line is `N passed, N failed`.
+ *   (nothing)                  the cases of this repository; what is in `later.ts` is reported as not run yet
+ *   --cases DIR                every case file below DIR; what can't be run counts as failed, by name
+ *   --random N [--seed S]      N new random cases, recorded by Kafka Streams first (needs Java 17 and Maven)
+ *   --record DIR               writes what Kafka Streams gives into the case files below DIR; runs nothing
+ *
+ * Exits 1 on any failure. The last line is `N passed, N failed`.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { findCaseFiles } from './case-file.js';
+import { recordWithJava } from './java-oracle.js';
+import { randomCases } from './kafka-streams/random-cases.js';
 import { later } from './later.js';
 import { runConformance } from './report.js';
 
+const nothing: ReadonlySet<string> = new Set();
+
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { cases: { type: 'string' } } });
-  const own = fileURLToPath(new URL('cases', import.meta.url));
-  // npm changes the working directory; INIT_CWD is where the user stands.
-  const directory = values.cases === undefined ? own : path.resolve(process.env.INIT_CWD ?? process.cwd(), values.cases);
-  const isOwn = directory === own;
-  const print = (line: string): void => void process.stdout.write(`${line}\n`);
-  const { passed, failed, missing } = await runConformance({ directory, later: isOwn ? later : new Set(), print });
-  const stale = isOwn ? [...later].filter((what) => !missing.has(what)) : [];
+  const { values } = parseArgs({
+    options: { cases: { type: 'string' }, random: { type: 'string' }, seed: { type: 'string' }, record: { type: 'string' } },
+  });
+  if (values.record !== undefined) return record(fromUser(values.record));
+  if (values.random !== undefined)
+    return runRandom(wholeNumber('random', values.random), wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000)));
+  if (values.cases !== undefined)
+    return finish(await runConformance({ directory: fromUser(values.cases), later: nothing, print }), nothing);
+  return finish(await runConformance({ directory: fileURLToPath(new URL('cases', import.meta.url)), later, print }), later);
+}
+
+async function record(directory: string): Promise<number> {
+  print(await recordWithJava(findCaseFiles(directory).map((file) => path.join(directory, file))));
+  return 0;
+}
+
+async function runRandom(count: number, seed: number): Promise<number> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'millrace-conformance-'));
+  try {
+    const file = path.join(directory, `random-${seed}.json`);
+    await writeFile(file, JSON.stringify(randomCases(count, seed)));
+    print(await recordWithJava([file]));
+    return finish(await runConformance({ directory, later: nothing, print }), nothing);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function finish({ passed, failed, missing }: Awaited<ReturnType<typeof runConformance>>, expectedMissing: ReadonlySet<string>): number {
+  const stale = [...expectedMissing].filter((what) => !missing.has(what));
   for (const what of stale) print(`FAIL later.ts: nothing needs “${what}” any more; take it off the list`);
   const failures = failed + stale.length;
   print(`${passed} passed, ${failures} failed`);
   return failures === 0 ? 0 : 1;
+}
+
+/** npm changes the working directory; INIT_CWD is where the user stands. */
+function fromUser(directory: string): string {
+  return path.resolve(process.env.INIT_CWD ?? process.cwd(), directory);
+}
+
+function wholeNumber(option: string, value: string): number {
+  const parsed = Number(value);
+  if (!Number.isSafeInteger(parsed) || parsed < 0) throw new Error(`--${option} takes a whole number, not ${value}`);
+  return parsed;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 try {

@@ -59,7 +59,7 @@ describe('a broker that is killed and comes back', () => {
       async () => values,
       (got) => got.includes('after'),
     );
-    expect(values).toEqual(['before', 'after']);
+    expect([...new Set(values)]).toEqual(['before', 'after']);
     expect(errors).toEqual([]);
     expect(fetcher.metrics.failures).toBeGreaterThan(0);
     await fetcher.stop();

@@ -64,7 +64,8 @@ describe('three brokers, of which one dies', () => {
       (got) => got.every((of) => of.includes('after')),
       60_000,
     );
-    for (const of of values.values()) expect(of).toEqual(['before', 'after']);
+    // A produce without idempotence may be carried out twice when its answer was lost; the order is what counts.
+    for (const of of values.values()) expect([...new Set(of)]).toEqual(['before', 'after']);
     expect(errors).toEqual([]);
     await fetcher.stop();
   });

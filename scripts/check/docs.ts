@@ -1,16 +1,26 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Check } from './check.js';
+import type { DocsModule } from './docs-blocks.js';
+import { docsModules } from './docs-blocks.js';
+import { DocsProgram } from './docs-program.js';
+import { configurationFaults, unlistedNames } from './docs-reference.js';
 
+/** Pages of these places, and the pages below them. */
 const roots = ['README.md', 'CONTRIBUTING.md', 'docs', 'src', 'examples'];
 
-/** Every relative link in the pages of this repository leads to a file, and every error code is listed where docs list them. */
+/**
+ * The pages say what is so: relative links lead to files, every `ts` block compiles, and docs/Reference lists every error code, every option with its
+ * type and default, and every public name.
+ */
 export const docsCheck: Check = {
   name: 'docs',
   async run() {
     const pages = (await Promise.all(roots.map(markdownFiles))).flat();
     const faults = (await Promise.all(pages.map(brokenLinks))).flat();
     faults.push(...(await unlistedErrors(pages)));
+    const docs = new DocsProgram((await Promise.all(pages.map(modulesOf))).flat());
+    faults.push(...docs.faults(), ...(await unlistedNames(docs, pages)), ...(await configurationFaults(docs)));
     return faults.length > 0 ? faults.join('\n') : null;
   },
 };
@@ -20,6 +30,10 @@ async function markdownFiles(root: string): Promise<string[]> {
   if (root.endsWith('.md')) return [root];
   const entries = await readdir(root, { recursive: true });
   return entries.filter((entry) => entry.endsWith('.md') && !entry.includes('node_modules')).map((entry) => join(root, entry));
+}
+
+async function modulesOf(page: string): Promise<DocsModule[]> {
+  return docsModules(page, await readFile(page, 'utf8'));
 }
 
 async function brokenLinks(page: string): Promise<string[]> {

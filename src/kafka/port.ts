@@ -22,7 +22,9 @@ export interface KafkaPort {
 
   metadata(topics: readonly string[] | 'all', options?: { readonly refresh?: boolean }): Promise<ClusterMetadata>;
   listOffsets(queries: readonly OffsetQuery[]): Promise<readonly OffsetAnswer[]>;
+  /** Fetches to one broker that are under way at the same time do not wait for one another. */
   fetch(broker: number, request: FetchRequest): Promise<FetchResponse>;
+  /** The records’ bytes must not change until the promise settles. */
   produce(broker: number, request: ProduceRequest): Promise<ProduceResponse>;
 
   /** Node id of the coordinator; retries while it is not available, until `signal` aborts. `refresh` forgets the remembered one. */

@@ -17,6 +17,8 @@ export interface Downstream<K = unknown, V = unknown> {
 }
 
 export interface Operator<K = unknown, V = unknown> extends Downstream<K, V> {
+  /** True when `process` only looks whether the value is null: a source may then leave out decoding it. */
+  readonly ignoresValue?: boolean;
   /** Called once, before any record, with the stores restored. */
   init(context: OperatorContext): void;
   /**

@@ -15,6 +15,8 @@ export function streamCountOperator(options: StreamCountOptions): OperatorSuppli
 
 /** Stands apart from the other aggregations because it calls no user function: nothing here can be a promise. */
 class StreamCountOperator<K, V> extends TableOperator<K, V, number> {
+  readonly ignoresValue = true;
+
   process(key: K, value: V, timestamp: number): MaybeAsync {
     if (key === null || key === undefined) {
       this.context.dropped('null-key');

@@ -35,8 +35,6 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
   private streamTime = -1;
   /** Start of the first window that has not been sent as closed. */
   private nextClosingStart = 0;
-  /** Windows that start before it left in an earlier life of the task. */
-  private sentBefore = 0;
 
   constructor(options: WindowAggregationOptions) {
     super();
@@ -51,7 +49,9 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
     this.emit = resolveEmit(this.configuredEmit, context);
     const observed = this.store.observedTime?.();
     this.streamTime = observed ?? context.streamTime();
-    if (observed !== undefined) this.nextClosingStart = this.sentBefore = this.firstOpenStart(observed);
+    if (observed === undefined || this.emit !== 'onWindowClose') return;
+    this.nextClosingStart = this.firstOpenStart(observed);
+    this.store.skipClosed(this.nextClosingStart - this.windows.advance);
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
@@ -141,8 +141,6 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
     );
   };
 
-  private readonly forwardClosed = (row: WindowEntry<K, A>): MaybeAsync => {
-    if (row.windowStart < this.sentBefore) return;
-    return this.downstream.process(this.windowed(row.key, row.windowStart), new Change(row.value, null), row.timestamp);
-  };
+  private readonly forwardClosed = (row: WindowEntry<K, A>): MaybeAsync =>
+    this.downstream.process(this.windowed(row.key, row.windowStart), new Change(row.value, null), row.timestamp);
 }

@@ -7,6 +7,8 @@ export function windowCountOperator(options: WindowAggregationOptions): Operator
 }
 
 class WindowCountOperator<K, V> extends WindowAggregation<K, V, number> {
+  readonly ignoresValue = true;
+
   protected next(before: number | null): number {
     return before === null ? 1 : before + 1;
   }

@@ -18,9 +18,11 @@ import type { TaskRecord } from './task-record.js';
 export class SourceReader {
   /** Set by the task's wiring. */
   downstream: Downstream = { process: () => undefined };
+  /** Set by the wiring when no child reads the value and every byte string decodes: then nobody can tell that it was not decoded. */
+  leavesValueOut = false;
   readonly extractsAtHead: boolean;
   private readonly keySerde: CompiledSerde<unknown>;
-  private readonly valueSerde: CompiledSerde<unknown>;
+  readonly valueSerde: CompiledSerde<unknown>;
   private readonly extractor: TimestampExtractor | null;
 
   constructor(
@@ -45,7 +47,8 @@ export class SourceReader {
       if (timestamp < 0) throw this.withoutTime(queue);
       try {
         key = cursor.keyStart < 0 ? null : this.keySerde.decode(cursor.buffer, cursor.keyStart, cursor.keyEnd);
-        value = cursor.valueStart < 0 ? null : this.valueSerde.decode(cursor.buffer, cursor.valueStart, cursor.valueEnd);
+        if (cursor.valueStart < 0) value = null;
+        else value = this.leavesValueOut ? leftOut : this.valueSerde.decode(cursor.buffer, cursor.valueStart, cursor.valueEnd);
       } catch (error) {
         return this.failures.undecodable(error, this.node.name);
       }
@@ -121,3 +124,6 @@ export class SourceReader {
     );
   }
 }
+
+/** Stands for a value that is there and was not decoded. */
+const leftOut = Object.freeze({});

@@ -52,7 +52,9 @@ export function wireTask(
   for (const node of order) {
     if (node.kind === 'source') {
       const source = sources.get(node.name);
-      if (source !== undefined) source.downstream = joined([...childrenOf(node.children).values()]);
+      if (source === undefined) continue;
+      source.downstream = joined([...childrenOf(node.children).values()]);
+      source.leavesValueOut = source.valueSerde.total && node.children.every((child) => operators.get(child)?.ignoresValue === true);
     }
   }
   return {

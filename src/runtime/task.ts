@@ -107,9 +107,10 @@ export class Task implements TaskScope {
   run(deadline: number): number {
     if (this.failure !== null) throw this.failure;
     let count = 0;
+    const now = this.env.wallClock();
     while (this.busy === null) {
       if (!this.fillHeads()) break;
-      const queue = this.group.pick(this.env.wallClock());
+      const queue = this.group.pick(now);
       if (queue === null) break;
       count++;
       const pending = this.step(queue);

@@ -107,6 +107,8 @@ export interface TimestampedWindowStore<K, V> extends StateStore {
    * Works on what is in memory and in the engine; nothing is expired before it was visited when the store is built with `closeTracking`.
    */
   drainClosed(upToStart: number, visit: (entry: WindowEntry<K, V>) => void | Promise<void>): void | Promise<void>;
+  /** Counts windows with a start at or below it as visited: they left in an earlier life of the task. */
+  skipClosed(upToStart: number): void;
 }
 
 /** A window store of plain values, for user processors (no timestamps in the rows). */

@@ -7,7 +7,6 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MillraceError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import type { CompiledSerde } from '../serdes/serde.js';
@@ -18,6 +17,7 @@ import { deleteStoreMeta, putCleanEnd, putEpoch, putStoreMeta, readEngineMeta } 
 import type { ChangelogIdentity, EngineMeta, StoreMeta } from './engine-meta.js';
 import { EpochLog } from './epoch-log.js';
 import type { AnyLayer, AnyState, FrozenEpoch } from './epoch-log.js';
+import { EpochWriter, releaseRows } from './epoch-writer.js';
 import { RestoreBuffer } from './restore-buffer.js';
 import { SerialQueue } from './serial-queue.js';
 import type { StateStore, StoreSpec } from './store.js';
@@ -47,9 +47,6 @@ export interface TaskStateOptions {
 const flushEarlyBytes = 16 * 1024 * 1024;
 /** Due bytes past which a failing engine write is no longer put off. */
 const flushGiveUpBytes = 128 * 1024 * 1024;
-/** Rows put into a batch, or released, before the event loop gets a turn. */
-const sliceRows = 2000;
-
 export class TaskState {
   /** Last epoch in the engine, -1 before the first. */
   epoch = -1;
@@ -59,10 +56,10 @@ export class TaskState {
   private readonly states: AnyState[] = [];
   private readonly epochs: EpochLog;
   private readonly queue = new SerialQueue();
+  private readonly writer = new EpochWriter();
   private readonly restoring: RestoreBuffer | null;
   private readonly now: () => number;
   private lastFlush: number;
-  private flushMark = 0;
   private flushRunning = false;
   private flushFailure: Error | null = null;
   /** Rows that should be gone may still be there: nothing is restored over them. */
@@ -246,10 +243,10 @@ export class TaskState {
     const last = due[due.length - 1];
     if (last === undefined) return;
     const touched = this.notePositions(due);
-    if (this.engine !== null) await this.writeBatch(this.engine, due, last.epoch, touched);
+    if (this.engine !== null) await this.writer.write(this.engine, due, (batch) => this.putMarks(batch, last.epoch, touched));
     this.epoch = last.epoch;
     this.epochs.done(due.length);
-    await this.releaseRows(due);
+    await releaseRows(due);
     await this.expire(touched);
   }
 
@@ -271,45 +268,9 @@ export class TaskState {
     return touched;
   }
 
-  /** Newest epoch first: rows that a newer epoch has put into the batch are left out of the older ones. */
-  private async writeBatch(engine: Engine, due: readonly FrozenEpoch[], epoch: number, touched: ReadonlySet<TaskStore>): Promise<void> {
-    const mark = ++this.flushMark;
-    const batch = engine.batch();
-    try {
-      let rows = 0;
-      for (let e = due.length - 1; e >= 0; e--) {
-        for (const [state, layer] of (due[e] as FrozenEpoch).layers) {
-          if (state.engine === null) continue;
-          for (let i = 0; i < layer.rows.length; i++) {
-            const row = layer.rows[i] as (typeof layer.rows)[number];
-            if (row.flushMark === mark) continue;
-            row.flushMark = mark;
-            layer.writeRow(i, batch);
-            if (++rows % sliceRows === 0) await nextTurn();
-          }
-        }
-      }
-      for (const store of touched) this.putMeta(batch, store);
-      putEpoch(batch, epoch);
-    } catch (error) {
-      await batch.close();
-      throw error;
-    }
-    await batch.write();
-  }
-
-  private async releaseRows(due: readonly FrozenEpoch[]): Promise<void> {
-    let rows = 0;
-    for (const { layers } of due) {
-      for (const [state, layer] of layers) {
-        rows += layer.rows.length;
-        state.release(layer);
-        if (rows > 10 * sliceRows) {
-          rows = 0;
-          await nextTurn();
-        }
-      }
-    }
+  private putMarks(batch: EngineBatch, epoch: number, touched: ReadonlySet<TaskStore>): void {
+    for (const store of touched) this.putMeta(batch, store);
+    putEpoch(batch, epoch);
   }
 
   private async expire(touched: ReadonlySet<TaskStore>): Promise<void> {

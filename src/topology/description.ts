@@ -1,8 +1,8 @@
 /**
  * The text form of a topology, in the format of Kafka Streams' `TopologyDescription#toString`, so that tools which draw that text draw ours.
  *
- * Nodes of a sub-topology stand by the size of the tree below them, largest first, then by name. Where Java prints hash sets
- * (topics, stores) we print sorted lists, so that equal topologies have equal texts.
+ * Nodes of a sub-topology stand by the size of the tree below them, largest first, then by name, and so do the neighbours of a node. Java's order
+ * within a list (topics, stores, neighbours) depends on hashes; ours does not, so that equal topologies have equal texts.
  */
 import type { TopologyParts } from './built-topology.js';
 import type { GlobalStoreNode, SinkNode, SubTopology, TopologyNode } from './nodes.js';

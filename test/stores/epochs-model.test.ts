@@ -10,7 +10,7 @@ import { serdes } from '../../src/serdes/serdes.js';
 import type { TimestampedKeyValueStore, TimestampedWindowStore } from '../../src/stores/store.js';
 import { timestampedKeyValueStore, timestampedWindowStore } from '../../src/stores/store-builders.js';
 import type { TaskState } from '../../src/stores/task-state.js';
-import { Changelog, collect, identity, openState, temporaryDirectories } from './store-harness.js';
+import { Changelog, identity, openState, temporaryDirectories } from './store-harness.js';
 
 const directories = temporaryDirectories();
 afterEach(() => directories.removeAll());
@@ -177,7 +177,7 @@ class Run {
     const at = this.history.find((past) => past.epoch === this.state.epoch);
     if (this.engine === 'leveldb') {
       expect(this.state.epoch).toBeGreaterThanOrEqual(this.flushedAtLeast);
-      expect(await this.content()).toEqual(sorted(at?.rows ?? new Map()));
+      expect(await this.content()).toEqual(sorted(at?.rows ?? new Map<string, number>()));
     } else {
       expect(await this.content()).toEqual([]);
     }

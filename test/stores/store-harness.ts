@@ -67,8 +67,8 @@ export function openState(options: OpenOptions): Promise<TaskState> {
     specs: options.specs,
     defaultEngine: 'leveldb',
     serdes: (spec) => ({
-      key: compileSerde((spec.keySerde ?? options.keySerde ?? serdes.string) as Serde<unknown>),
-      value: compileSerde((spec.valueSerde ?? options.valueSerde ?? serdes.int32) as Serde<unknown>),
+      key: compileSerde(spec.keySerde ?? options.keySerde ?? serdes.string),
+      value: compileSerde(spec.valueSerde ?? options.valueSerde ?? serdes.int32),
     }),
     cacheBytes: options.cacheBytes ?? 1 << 20,
     logger: silentLogger,

@@ -141,6 +141,10 @@ export class FakeWindowStore<K, V> implements TimestampedWindowStore<K, V> {
     }
   }
 
+  skipClosed(upToStart: number): void {
+    this.drainedTo = Math.max(this.drainedTo, upToStart);
+  }
+
   drainClosed(upToStart: number, visit: (entry: WindowEntry<K, V>) => void | Promise<void>): void | Promise<void> {
     const closed = [...this.rows.values()]
       .filter((row) => row.windowStart > this.drainedTo && row.windowStart <= upToStart)

@@ -218,7 +218,7 @@ function entriesOf(simulation: Simulation, epoch: Epoch): { readonly batchId: nu
 }
 
 const tapes = fc.array(fc.nat({ max: 1000 }), { maxLength: 400 });
-const runs = { numRuns: 1500 };
+const runs = { numRuns: 800 };
 
 describe.each([
   ['protocol 1', false],

@@ -1,0 +1,73 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ApiKeys } from './api-keys.js';
+import type { JobProcess } from './job-process.js';
+import { JobRun, type JobRunOptions } from './job-run.js';
+import type { KafkaProxy } from './kafka-proxy.js';
+import { until } from './until.js';
+
+/** So long that nothing here can be explained by it. */
+const transactionTimeout = 600_000;
+const runs: JobRun[] = [];
+afterEach(async () => {
+  for (const run of runs.splice(0)) await run.end();
+});
+
+async function begin(name: string, options: JobRunOptions = {}): Promise<JobRun> {
+  const run = await JobRun.create(name, { ...options, config: { transactionTimeout } });
+  runs.push(run);
+  run.input.start(200);
+  return run;
+}
+
+/** Ends the process in the middle of an epoch: with that answer under way, so that what was asked is done and the transaction is open. */
+async function killWithin(run: JobRun, instance: JobProcess, proxy: KafkaProxy, api: 'produce' | 'txnOffsetCommit'): Promise<void> {
+  let killed = false;
+  proxy.onResponse = ({ apiKey }) => {
+    if (killed) return 'cut';
+    if (apiKey !== ApiKeys[api]) return 'pass';
+    killed = true;
+    process.kill(instance.pid, 'SIGKILL');
+    return 'cut';
+  };
+  await until(
+    `killed at the answer of ${api}`,
+    () => killed,
+    30_000,
+    () => run.story(),
+  );
+  await instance.kill();
+  proxy.passAll();
+  expect(await run.port.listOpenTransactions(run.applicationId)).toContainEqual(expect.stringContaining(run.applicationId));
+}
+
+describe('a transaction left open by an instance that was killed', () => {
+  it.each([
+    ['its offsets pending', 'everything', 'txnOffsetCommit'],
+    ['its output and changelog written', 'everything', 'produce'],
+    ['its output written, in an app without state', 'mapOnly', 'produce'],
+  ] as const)('%s: once the group notices, survivors and readers go on', async (_, variant, api) => {
+    const run = await begin('left-open', { variant });
+    const { instance: victim, proxy } = await run.proxied('victim');
+    const survivor = run.instance('survivor');
+    for (const instance of [victim, survivor]) instance.start();
+    for (const instance of [victim, survivor]) await instance.untilState('running');
+    await killWithin(run, victim, proxy, api);
+    await run.input.stop();
+    expect(await run.differences()).toEqual([]);
+    await survivor.close();
+    expect(survivor.errors).toEqual([]);
+  });
+
+  it.each(['txnOffsetCommit', 'produce'] as const)('the same instance, started again after %s, goes on at once', async (api) => {
+    const run = await begin('left-open-alone');
+    const { instance, proxy } = await run.proxied();
+    instance.start();
+    await instance.untilState('running');
+    await killWithin(run, instance, proxy, api);
+    instance.start();
+    await run.input.stop();
+    expect(await run.differences()).toEqual([]);
+    await instance.close();
+    expect(instance.errors).toEqual([]);
+  });
+});
