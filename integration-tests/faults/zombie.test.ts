@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { ApiKeys } from './api-keys.js';
 import type { JobProcess } from './job-process.js';
 import { JobRun, type JobRunOptions } from './job-run.js';
+import type { Verdict } from './kafka-proxy.js';
 import { until } from './until.js';
 
 const runs: JobRun[] = [];
@@ -35,7 +36,7 @@ describe('a process that is frozen (SIGSTOP) and wakes up', () => {
     let wake: () => void = () => undefined;
     const awake = new Promise<void>((resolve) => (wake = resolve));
     let frozen = false;
-    proxy.onRequest = async ({ apiKey }) => {
+    proxy.onRequest = async ({ apiKey }): Promise<Verdict> => {
       if (!frozen && apiKey === ApiKeys[api]) {
         frozen = true;
         zombie.freeze();

@@ -1,5 +1,6 @@
 import { noHeaders, type Headers } from '../bytes/headers.js';
 import type { RecordCursor } from '../kafka/record-batch/record-cursor.js';
+import { MillraceError } from '../errors.js';
 import type { RecordContext } from '../processors/operator.js';
 
 /**
@@ -21,6 +22,7 @@ export class TaskRecord implements RecordContext {
   rawKeyStart = 0;
   rawKeyEnd = 0;
 
+  private isClosed = false;
   private cursor: RecordCursor | null = null;
   private override: Headers | null = null;
 
@@ -41,6 +43,16 @@ export class TaskRecord implements RecordContext {
     this.timestamp = timestamp;
     this.cursor = cursor;
     this.override = null;
+  }
+
+  /** The task is given up: what a user function that is still pending does from now on must go nowhere. */
+  close(): void {
+    this.isClosed = true;
+  }
+
+  /** Called before anything leaves the task. */
+  mustBeOpen(): void {
+    if (this.isClosed) throw new MillraceError('MILL_STATE_INVALID', 'the task was given up while a function of it was pending: its result is dropped');
   }
 
   rememberKey(key: unknown, serde: object, cursor: RecordCursor): void {

@@ -1,5 +1,6 @@
 import { MillraceError } from '../errors.js';
 import { Fetcher } from '../kafka/fetcher/fetcher.js';
+import { backoffMs, delay } from '../kafka/backoff.js';
 import type { KafkaPort } from '../kafka/port.js';
 import { EpochMetrics } from '../observability/epoch-metrics.js';
 import type { Logger } from '../observability/logger.js';
@@ -90,7 +91,7 @@ export function buildThread(
   const now = Date.now;
   const tasksOnDisk = new Set(settings.tasksOnDisk);
   const plans = new CurrentPlans(() => TaskPlans.read(applicationId, topology, ports.main));
-  let liveIds: ReadonlySet<string> | null = null;
+  let live: { readonly ids: ReadonlySet<string>; readonly generation: number } | null = null;
 
   const producer = new TransactionalProducer({
     port: ports.main,
@@ -115,14 +116,15 @@ export function buildThread(
     },
   });
   const fence = async (metadata: readonly (string | null)[]): Promise<unknown> => {
-    if (!exactlyOnce) return [];
+    // A process that was frozen may take itself for a member, and those that replaced it for dead.
+    if (!exactlyOnce || (await member.confirmSession()) === 'lost') return [];
     const candidates = metadata.flatMap((text) => decodeCommittedMetadata(text)?.transactionalId ?? []);
     const { generation } = member.identity();
     return fenceDeadOwners({
       port: ports.main,
       applicationId,
       candidates,
-      liveTransactionalIds: () => (member.memberStable ? liveIds : null),
+      liveTransactionalIds: () => (member.memberStable && live?.generation === member.identity().generation ? live.ids : null),
       isStillCurrent: () => member.identity().generation === generation,
       logger,
     });
@@ -220,12 +222,16 @@ export function buildThread(
     }),
     inputPartitions: (task) => plans.known?.inputs(formatTaskId(task)) ?? [],
     assign: (members) => assignAll(members, plans, fingerprint),
-    onAssigned: async (assignment) => {
-      liveIds = new Set(assignment.liveTransactionalIds);
+    onAssigned: async (assignment, _added, generation) => {
+      live = { ids: new Set(assignment.liveTransactionalIds), generation };
       if (assignment.error !== null) throw refusal(assignment.error);
-      await plans.refresh();
+      await plans.refreshWhenReachable(logger);
       for (const task of assignment.activeTasks) tasksOnDisk.add(formatTaskId(task));
       thread.assigned(assignment);
+      // Tasks that are opened look for dead owners when those hold them back; output that nothing here reads would stay held back.
+      fence([]).catch((error: unknown) => {
+        logger.warn({ error: String(error) }, 'could not look for transactions that dead members left open');
+      });
     },
     onRevoked: (tasks) => thread.revoke(tasks),
     onLost: (tasks) => {
@@ -276,6 +282,8 @@ export function buildThread(
   return { chores, thread, member, producer, epochs, fetcher, epochMetrics, taskMetrics };
 }
 
+const metadataPause = { initialMs: 50, maxMs: 1000 };
+
 /** The plans for the topics as last seen; read again at every assignment. */
 class CurrentPlans {
   known: TaskPlans | null = null;
@@ -285,6 +293,19 @@ class CurrentPlans {
   async refresh(): Promise<TaskPlans> {
     this.known = await this.read();
     return this.known;
+  }
+
+  /** The broker's absence is no reason to leave the group. */
+  async refreshWhenReachable(logger: Logger): Promise<TaskPlans> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.refresh();
+      } catch (error) {
+        if (!(error instanceof MillraceError) || error.code !== 'MILL_TRANSPORT') throw error;
+        logger.info({ error: String(error), attempt }, 'the topics of new tasks could not be read; trying again');
+        await delay(backoffMs(attempt, metadataPause, Math.random));
+      }
+    }
   }
 
   async current(): Promise<TaskPlans> {

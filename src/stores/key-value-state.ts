@@ -79,7 +79,7 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
   }
 
   marks(): StoreMarks {
-    return { observed: -1, closedUpTo: -1, entries: this.entries };
+    return { observed: -1, observedTime: -1, closedUpTo: -1, entries: this.entries };
   }
 
   adoptMarks(marks: StoreMarks): void {
