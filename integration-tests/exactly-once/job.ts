@@ -14,13 +14,8 @@ app.setRestoreListener({
 });
 
 process.on('message', (command: JobCommand) => {
-  if (command === 'metrics') tell({ kind: 'metrics', metrics: app.metrics() });
-  else {
-    app.close().then(end, (error: unknown) => {
-      tellError(error);
-      end();
-    });
-  }
+  if (command === 'metrics') tellMetrics();
+  else app.close().catch(tellError).then(tellMetrics).finally(end);
 });
 // Without its test the process has no reason to live.
 process.on('disconnect', () => process.exit(1));
@@ -32,6 +27,10 @@ app.start().catch((error: unknown) => {
 
 function tell(message: JobMessage): void {
   if (process.connected) process.send?.(message);
+}
+
+function tellMetrics(): void {
+  tell({ kind: 'metrics', metrics: app.metrics() });
 }
 
 function tellError(error: unknown): void {
