@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { delay } from '../../src/kafka/backoff.js';
 import { ApiKeys } from '../faults/api-keys.js';
 import { JobRun } from '../faults/job-run.js';
+import type { Verdict } from '../faults/kafka-proxy.js';
 
 const runs: JobRun[] = [];
 afterEach(async () => {
@@ -16,7 +17,7 @@ describe('a rebalance whose answers come late', () => {
     const { instance: first, proxy } = await run.proxied('first');
     first.start();
     await first.untilState('running');
-    proxy.onResponse = async ({ apiKey }) => {
+    proxy.onResponse = async ({ apiKey }): Promise<Verdict> => {
       if (apiKey === ApiKeys.joinGroup) await delay(1500);
       return 'pass';
     };
