@@ -15,7 +15,7 @@ app.setRestoreListener({
 
 process.on('message', (command: JobCommand) => {
   if (command === 'metrics') tellMetrics();
-  else app.close().catch(tellError).then(tellMetrics).finally(end);
+  else void app.close().catch(tellError).then(tellMetrics).finally(end);
 });
 // Without its test the process has no reason to live.
 process.on('disconnect', () => process.exit(1));
@@ -40,7 +40,7 @@ function tellError(error: unknown): void {
 /** Ends by itself, so that whatever the library left open keeps the process and shows in the test. */
 function end(): void {
   process.removeAllListeners('disconnect');
-  process.disconnect?.();
+  process.disconnect();
 }
 
 function toTest(bindings: Record<string, unknown>): Logger {

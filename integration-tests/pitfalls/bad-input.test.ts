@@ -305,7 +305,7 @@ describe('an output record larger than its topic takes', () => {
     const app = await scenario.running(topology(from, to));
     const failure = failureOf(app);
     await scenario.write(from, input);
-    const error = (await failure) as MillraceError;
+    const error = await failure;
     expect(error).toMatchObject({ code: 'MILL_PRODUCTION', message: expect.stringContaining(to) });
     expect(error.cause).toMatchObject({ code: 'MILL_RECORD_TOO_LARGE' });
   });

@@ -213,19 +213,19 @@ describe('seen elsewhere', () => {
     async (partitions) => {
       const scenario = await begin('lagging');
       const [from, to] = [await scenario.topic('in', partitions), await scenario.topic('out', partitions)];
-      let slow = true;
+      const first = { isSlow: true };
       const builder = new StreamsBuilder();
       builder
         .stream(from, strings)
         .mapValues(async (value) => {
-          if (slow) await delay(6000);
-          slow = false;
+          if (first.isSlow) await delay(6000);
+          first.isSlow = false;
           return value;
         })
         .to(to, { valueSerde: serdes.string });
       await scenario.running(builder.build(), { maxBufferedBytes: 256 * 1024 });
       let written = 0;
-      while (slow || written < 4000) {
+      while (first.isSlow || written < 4000) {
         await scenario.write(
           from,
           Array.from({ length: 10 }, (_, i) => ({ key: `k${(written + i) % 16}`, value: `${written + i}`.padStart(200, '0') })),

@@ -2,7 +2,7 @@ import { watch } from 'node:fs';
 import { cp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Kafka, logLevel } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import { stateDifferences } from '../exactly-once/job-state.js';
 import { stores } from '../exactly-once/job-topology.js';
 import { ApiKeys } from '../faults/api-keys.js';
@@ -233,13 +233,14 @@ async function forgetTheOld(run: JobRun, topic: string): Promise<void> {
   for (const { key, partition, offset } of await new TopicTail(run.port, topic).poll()) last.set(key ?? '', { partition, offset });
   const oldest = new Map<number, number>();
   for (const { partition, offset } of last.values()) oldest.set(partition, Math.min(oldest.get(partition) ?? Infinity, offset));
+  const { ConfigResourceTypes, Kafka, logLevel } = kafkajs;
   const kafka = new Kafka({ brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','), logLevel: logLevel.NOTHING });
   const admin = kafka.admin();
   await admin.connect();
   // A topic that is only compacted refuses to delete records.
   await admin.alterConfigs({
     validateOnly: false,
-    resources: [{ type: 2, name: topic, configEntries: [{ name: 'cleanup.policy', value: 'delete' }] }],
+    resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries: [{ name: 'cleanup.policy', value: 'delete' }] }],
   });
   await admin.disconnect();
   await run.port.admin.deleteRecords([...oldest].map(([partition, offset]) => ({ topic, partition, offset })));

@@ -27,7 +27,7 @@ class Broker {
     const [k, v] = [key === null ? null : Buffer.from(key), Buffer.from(value)];
     this.log.builder('airports', 0).appendRaw(1, k, 0, k?.length ?? 0, v, 0, v.length, null);
     for (const { fetchOffset, records } of this.log.deliver()) this.batches.push({ offset: fetchOffset, records });
-    this.waiting.resolve();
+    this.waiting.resolve(undefined);
     this.waiting = deferred();
   }
 
@@ -95,7 +95,7 @@ function tablesOf(broker: Broker, deserialization: DeserializationHandler = 'fai
     logger: silentLogger,
     onError: (error) => errors.push(error),
   });
-  return { tables, errors, read: (key: string) => (tables.store('airports') as Table).get(key)?.value ?? null };
+  return { tables, errors, read: (key: string) => (tables.store('airports') as Table).get(key) ?? null };
 }
 
 describe('global tables', () => {
