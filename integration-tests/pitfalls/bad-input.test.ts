@@ -73,12 +73,23 @@ describe('an app that can’t be right says so before it works', () => {
     expect(app.state).toBe('error');
   });
 
-  it('a missing output topic: MILL_TOPIC_MISSING when the first record goes there', async () => {
+  it('a missing output topic: MILL_TOPIC_MISSING, naming it', async () => {
     const scenario = await begin('missing-output');
+    const app = scenario.app(passThrough(await scenario.topic('in'), `${scenario.id}-nowhere`));
+    await expect(app.start()).rejects.toMatchObject({
+      code: 'MILL_TOPIC_MISSING',
+      message: expect.stringContaining(`${scenario.id}-nowhere`),
+    });
+  });
+
+  it('a missing output topic that a record chooses: MILL_TOPIC_MISSING when it does', async () => {
+    const scenario = await begin('missing-choice');
     const input = await scenario.topic('in');
-    const app = await scenario.running(passThrough(input, `${scenario.id}-nowhere`));
+    const builder = new StreamsBuilder();
+    builder.stream(input, { keySerde: serdes.string, valueSerde: serdes.int32 }).to((_, key) => `${scenario.id}-${key}`);
+    const app = await scenario.running(builder.build());
     const failure = failureOf(app);
-    await scenario.write(input, [{ key: 'a', value: number(1) }]);
+    await scenario.write(input, [{ key: 'nowhere', value: number(1) }]);
     expect(await failure).toMatchObject({ code: 'MILL_TOPIC_MISSING', message: expect.stringContaining(`${scenario.id}-nowhere`) });
   });
 
