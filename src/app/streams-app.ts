@@ -70,7 +70,7 @@ export class StreamsApp {
     this.config = resolveConfig(config);
     this.logger = this.config.logger;
     this.serdes = new SerdeDefaults(this.config.defaultKeySerde, this.config.defaultValueSerde);
-    const faults = this.serdes.missing(topology);
+    const faults = [...this.serdes.missing(topology), ...reusedSourceTopics(topology)];
     if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });
   }
 
@@ -311,4 +311,11 @@ export class StreamsApp {
     this.logger.info({ state, from: old }, 'state changed');
     this.events.emit('state', state, old);
   }
+}
+
+/** Restoring from a source topic must end where the committed offsets are, and nothing may be written to it; stores do neither yet. */
+function reusedSourceTopics(topology: Topology): string[] {
+  return [...topology.stores.values()]
+    .filter(({ sourceTopic }) => sourceTopic !== null)
+    .map(({ spec }) => `store ${spec.name} reuses its source topic as changelog: leave the optimisation reuseSourceTopics out`);
 }

@@ -15,7 +15,7 @@ export class FrozenLayer<K, V> {
   rows: Row<K, V>[] = [];
   readonly bytes = new ByteWriter(4096);
   /** State of the store beside its rows as of this epoch. */
-  marks: StoreMarks = { observed: -1, closedUpTo: -1, entries: 0 };
+  marks: StoreMarks = { observed: -1, observedTime: -1, closedUpTo: -1, entries: 0 };
   private spans = new Int32Array(fieldsPerRow * 256);
   private count = 0;
 
@@ -41,6 +41,10 @@ export class FrozenLayer<K, V> {
     const valueStart = this.spans[at + 2] as number;
     if (valueStart < 0) batch.delete(key);
     else batch.put(key, buffer.subarray(valueStart, this.spans[at + 3]));
+  }
+
+  writeAll(batch: EngineBatch): void {
+    for (let i = 0; i < this.rows.length; i++) this.writeRow(i, batch);
   }
 
   reset(): void {

@@ -162,8 +162,10 @@ export interface SessionStore<K, V> extends StateStore {
       readonly before: V | null;
     }) => void | Promise<void>,
   ): void | Promise<void>;
-  /** Final results: sessions whose end is at or below `upToEnd` and above what was visited before, by end, then key bytes, then start. */
+  /** Final results: sessions whose end is at or below `upToEnd` and above what was visited before, by end, then start, then key bytes. */
   drainClosed(upToEnd: number, visit: (key: K, row: SessionRow<V>) => void | Promise<void>): void | Promise<void>;
+  /** Counts sessions with an end at or below it as visited: they left in an earlier life of the task. */
+  skipClosed?(upToEnd: number): void;
 }
 
 export interface SlidingWindowRow<V> {
@@ -176,11 +178,13 @@ export interface SlidingWindowRow<V> {
 export interface SlidingWindowStore<K, V> extends StateStore {
   readonly windowSize: number;
   readonly retention: number;
+  /** Highest timestamp of any row ever written, restored ones included; -1 before the first. */
   observedTime(): number;
   /** Rows of one key with `from <= windowStart <= to`, ascending. */
   rows(key: K, from: number, to: number): readonly SlidingWindowRow<V>[];
   fetch(key: K, windowStart: number): SlidingWindowRow<V> | null;
   put(key: K, windowStart: number, value: V | null, timestamp: number): void;
+  /** Rows of all keys with `from <= windowStart <= to`, by key bytes, then window start. */
   fetchAll(from: number, to: number): AsyncIterableIterator<readonly [K, SlidingWindowRow<V>]>;
   drainChanges(
     visit: (change: {
@@ -191,12 +195,16 @@ export interface SlidingWindowStore<K, V> extends StateStore {
       readonly before: V | null;
     }) => void | Promise<void>,
   ): void | Promise<void>;
+  /** As for window stores: by window start, then key bytes. Only with `closeTracking`. */
   drainClosed(upToStart: number, visit: (key: K, row: SlidingWindowRow<V>) => void | Promise<void>): void | Promise<void>;
+  /** Counts windows with a start at or below it as visited: they left in an earlier life of the task. */
+  skipClosed?(upToStart: number): void;
 }
 
 /** The records of one side of a stream-stream join. Records with equal key and time are all kept, in order of arrival. Changelog as window stores with `retainDuplicates`. */
 export interface JoinWindowStore<K, V> extends StateStore {
   readonly retention: number;
+  /** Highest timestamp ever put, restored ones included; -1 before the first. */
   observedTime(): number;
   put(key: K, value: V, timestamp: number): void;
   /** Records of one key with `from <= timestamp <= to`, by time, then arrival. */
@@ -237,9 +245,12 @@ export interface TimeOrderedBuffer<K, V> extends StateStore {
   delete(time: number, rank: number, key: K): void;
   /** Time of the first row; Infinity when there is none. */
   firstTime(): number;
-  /** Takes rows out from the front while `more` says so; `visit` may return a promise, which is awaited before the next row. */
+  /**
+   * Takes rows out from the front while `more` says so; 'skip' leaves a row where it is and goes on with the next. `visit` may return a promise, which is
+   * awaited before the next row. A row leaves after its visit: whoever looks into the buffer meanwhile still finds it.
+   */
   drain(
-    more: (time: number) => boolean,
+    more: (time: number, rank: number) => boolean | 'skip',
     visit: (time: number, rank: number, key: K, value: V) => void | Promise<void>,
   ): void | Promise<void>;
 }
@@ -265,6 +276,10 @@ export interface StoreSpec {
   readonly closeTracking?: boolean;
   /** Versioned kind only, ms. */
   readonly historyRetention?: number;
+  /** Versioned kind only, ms: span of the rows that old versions lie in and leave with. Default as Kafka Streams. */
+  readonly segmentInterval?: number;
   /** Time-ordered buffers only: one row a key. */
   readonly byKey?: boolean;
+  /** Kind `keyValue` only: the store keeps that many rows, those used last. */
+  readonly maxEntries?: number;
 }

@@ -41,6 +41,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   private readonly starts = new SortedNumbers();
   private recent: RowTable<K, V>;
   private observed = -1;
+  private highestTime = -1;
   private minLive: number;
   private closedUpTo = Number.MIN_SAFE_INTEGER;
   private clearedBelow = Number.MIN_SAFE_INTEGER;
@@ -53,6 +54,10 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
     this.idPrefix = idPrefix(environment.id);
     this.minLive = -this.retention;
     this.recent = this.newTable(nowhere);
+  }
+
+  observedTime(): number {
+    return this.highestTime;
   }
 
   fetch(key: K, windowStart: number): V | null {
@@ -83,6 +88,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
       return;
     }
     if (windowStart > this.observed) this.observe(windowStart);
+    if (timestamp > this.highestTime) this.highestTime = timestamp;
     if (!row.table.registered) row = this.register(row);
     this.writeRow(row, value, timestamp);
   }
@@ -116,7 +122,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   }
 
   drainChanges(visit: (change: StoreChange<K, V> & { readonly windowStart: number }) => void | Promise<void>): void | Promise<void> {
-    return this.drain(visit);
+    return this.drainRowChanges(visit);
   }
 
   drainClosed(upToStart: number, visit: Visit<K, V>): void | Promise<void> {
@@ -225,11 +231,12 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   // ---- what the task calls
 
   marks(): StoreMarks {
-    return { observed: this.observed, closedUpTo: this.closedUpTo, entries: this.entries };
+    return { observed: this.observed, observedTime: this.highestTime, closedUpTo: this.closedUpTo, entries: this.entries };
   }
 
   adoptMarks(marks: StoreMarks): void {
     if (marks.observed > this.observed) this.observe(marks.observed);
+    this.highestTime = Math.max(this.highestTime, marks.observedTime);
     this.closedUpTo = marks.closedUpTo;
     this.entries = marks.entries;
   }
@@ -272,6 +279,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
     }
     const start = startInChangelogKey(key, keyEnd);
     if (start > this.observed) this.observe(start);
+    if (timestamp > this.highestTime) this.highestTime = timestamp;
     if (start < this.minLive && this.spec.closeTracking !== true) return;
     const table = this.recent.windowStart === start ? this.recent : this.tableToLocate(start);
     if (!table.registered) this.addTable(table);
@@ -316,6 +324,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   reset(): void {
     this.dropRows();
     this.observed = -1;
+    this.highestTime = -1;
     this.minLive = -this.retention;
     this.closedUpTo = Number.MIN_SAFE_INTEGER;
     this.entries = 0;
