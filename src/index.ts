@@ -5,13 +5,15 @@
  */
 export { StreamsApp } from './app/streams-app.js';
 export type { CloseOptions, StreamsState, UncaughtErrorAnswer, UncaughtErrorHandler } from './app/streams-app.js';
-export type { AppMetrics, TaskMetricsSnapshot } from './app/app-metrics.js';
+export type { AppMetrics, GroupMetricsSnapshot, TaskMetricsSnapshot } from './app/app-metrics.js';
 export type { StreamsConfig } from './app/config.js';
 export { errorTable, KafkaTransportError, MillraceError } from './errors.js';
 export type { ErrorCode } from './errors.js';
 export type { Header, Headers } from './bytes/headers.js';
 export type { ByteWriter } from './bytes/byte-writer.js';
 export type { EpochMetricsSnapshot, LatencySummary } from './observability/epoch-metrics.js';
+export { consoleLogger } from './observability/console-logger.js';
+export type { LogLevel } from './observability/console-logger.js';
 export { silentLogger } from './observability/logger.js';
 export type { Logger } from './observability/logger.js';
 export type { RestoreListener, RestoreProgress } from './runtime/state-restorer.js';

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ByteWriter } from '../../src/bytes/byte-writer.js';
 import { partitionForKey } from '../../src/bytes/murmur2.js';
+import type { KafkaPort } from '../../src/kafka/port.js';
 import { Fetcher } from '../../src/kafka/fetcher/fetcher.js';
 import type { FetchedChunk } from '../../src/kafka/fetcher/fetched-chunk.js';
 import { RecordBatchBuilder } from '../../src/kafka/record-batch/record-batch-builder.js';
@@ -35,15 +36,27 @@ export class Probes {
   private readonly key = new ByteWriter(64);
   private readonly builder = new RecordBatchBuilder({ maxBatchBytes: 100_000 });
   private readonly value = Buffer.from(makeValues()[0] ?? '');
+  private readonly fetcher: Fetcher;
   private stopped = false;
   private feeding: Promise<void> = Promise.resolve();
   private failure: Error | null = null;
 
   private constructor(
-    private readonly port: Awaited<ReturnType<typeof connect>>,
+    private readonly port: KafkaPort,
     private readonly input: string,
     private readonly leaders: readonly number[],
-  ) {}
+  ) {
+    this.fetcher = new Fetcher(port, {
+      isolation: 'read_committed',
+      autoOffsetReset: () => 'latest',
+      logger: silentLogger,
+      onError: (error) => this.fail(error),
+      onData: (chunk) => {
+        this.look(chunk);
+        this.fetcher.consumed(chunk.byteLength, chunk);
+      },
+    });
+  }
 
   /** Watches `output` from its present end on and begins to write to `input`. */
   static async start(bench: Bench, input: string, output: string): Promise<Probes> {
@@ -87,6 +100,7 @@ export class Probes {
   async stop(): Promise<void> {
     this.stopped = true;
     await this.feeding;
+    await this.fetcher.stop();
     await this.port.close();
     if (this.failure !== null) throw this.failure;
   }
@@ -94,20 +108,8 @@ export class Probes {
   private async watch(output: string): Promise<void> {
     const indices = Array.from({ length: partitions }, (_, partition) => ({ topic: output, partition }));
     const ends = await this.port.listOffsets(indices.map((one) => ({ ...one, at: 'latest' })));
-    const fetcher: Fetcher = new Fetcher(this.port, {
-      isolation: 'read_committed',
-      autoOffsetReset: () => 'latest',
-      logger: silentLogger,
-      onError: (error) => {
-        this.fail(error);
-      },
-      onData: (chunk) => {
-        this.look(chunk);
-        fetcher.consumed(chunk.byteLength, chunk);
-      },
-    });
-    for (const { topic, partition, offset } of ends) fetcher.assign({ topic, partition }, offset);
-    fetcher.start();
+    for (const { topic, partition, offset } of ends) this.fetcher.assign({ topic, partition }, offset);
+    this.fetcher.start();
   }
 
   private look(chunk: FetchedChunk): void {

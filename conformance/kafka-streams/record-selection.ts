@@ -69,7 +69,7 @@ class TaskRig {
       subTopology: topology.subTopologies[0] as SubTopology,
       env: {
         applicationId: 'app',
-        output: { serial: 0, partitionCount: () => 1, builder: (topic, partition) => this.log.builder(topic, partition) },
+        output: { partitionCount: () => 1, builder: (topic, partition) => this.log.builder(topic, partition) },
         errors: failAlways,
         logger: silentLogger,
         metrics: new TaskMetrics(),

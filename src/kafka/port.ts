@@ -272,9 +272,7 @@ export interface KafkaAdmin {
   describeTopicConfigs(topics: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string | null>>>;
   deleteRecords(before: readonly (TopicPartition & { readonly offset: number })[]): Promise<void>;
   /** State and members of a group, or null when the broker does not know it. */
-  describeGroup(
-    groupId: string,
-  ): Promise<{
+  describeGroup(groupId: string): Promise<{
     readonly state: string;
     readonly members: readonly { readonly memberId: string; readonly metadata: Buffer; readonly assignment: Buffer }[];
   } | null>;

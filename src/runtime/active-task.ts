@@ -69,7 +69,6 @@ export class ActiveTask {
 
 /** Writes changelog records into the task's own partition of each changelog topic, whatever the key (windowed keys too). */
 class ChangelogWriter implements ChangelogSink {
-  private serial = -1;
   private readonly builders = new Map<string, RecordBatchBuilder>();
 
   constructor(
@@ -92,10 +91,6 @@ class ChangelogWriter implements ChangelogSink {
   }
 
   private builder(store: string): RecordBatchBuilder | undefined {
-    if (this.serial !== this.output.serial) {
-      this.serial = this.output.serial;
-      this.builders.clear();
-    }
     const known = this.builders.get(store);
     if (known !== undefined) return known;
     const topic = this.topics.get(store);

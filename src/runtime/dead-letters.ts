@@ -22,6 +22,7 @@ export class DeadLetters {
     if (source === null)
       throw new MillraceError('MILL_PROCESSING', 'a failure outside any input record can’t be dead-lettered', { cause: error });
     const partitions = await this.output.partitionCount(topic);
+    record.mustBeOpen();
     const hasKey = source.keyStart >= 0;
     const partition = hasKey
       ? partitionForKey(source.buffer, source.keyStart, source.keyEnd, partitions)

@@ -64,6 +64,7 @@ export class SinkOperator implements Operator {
 
   private write(target: SinkTarget, key: unknown, value: unknown, timestamp: number): MaybeAsync {
     const { record, keySerde } = this;
+    record.mustBeOpen();
     try {
       let buffer: Buffer | null = null;
       let start = 0;
@@ -130,8 +131,7 @@ const stickyBytes = 16 * 1024;
 
 class SinkTarget {
   partitions = 0;
-  private serial = -1;
-  private builders: (RecordBatchBuilder | undefined)[] = [];
+  private readonly builders: (RecordBatchBuilder | undefined)[] = [];
   private sticky = 0;
   private stickyWritten = 0;
 
@@ -141,10 +141,6 @@ class SinkTarget {
   ) {}
 
   builder(partition: number): RecordBatchBuilder {
-    if (this.serial !== this.output.serial) {
-      this.serial = this.output.serial;
-      this.builders.length = 0;
-    }
     const known = this.builders[partition];
     if (known !== undefined) return known;
     const fresh = this.output.builder(this.topic, partition);

@@ -9,9 +9,8 @@ import type { TaskMetrics } from './task-metrics.js';
 export interface OutputCollector {
   /** Partitions of a topic; a promise when it has to be looked up first. Rejects with MILL_TOPIC_MISSING. */
   partitionCount(topic: string): number | Promise<number>;
+  /** The same object for as long as the collector lives, across barriers and aborts: callers may keep it. */
   builder(topic: string, partition: number): RecordBatchBuilder;
-  /** Changes whenever builders got before may no longer be written to. */
-  readonly serial: number;
 }
 
 /** What a task needs from whoever runs it: the stream thread, or the test driver. */

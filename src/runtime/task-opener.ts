@@ -29,7 +29,7 @@ export interface TaskOpenerOptions {
   readonly restorer: StateRestorer;
   readonly lags: PartitionLag;
   readonly released: (topic: string, partition: number, bytes: number) => void;
-  readonly fenceDeadOwners: (metadata: readonly (string | null)[]) => Promise<unknown>;
+  readonly fenceDeadOwners: (metadata: readonly (string | null)[], signal: AbortSignal) => Promise<unknown>;
   readonly logger: Logger;
 }
 

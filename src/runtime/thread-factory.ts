@@ -1,5 +1,6 @@
 import { MillraceError } from '../errors.js';
 import { Fetcher } from '../kafka/fetcher/fetcher.js';
+import { backoffMs, delay } from '../kafka/backoff.js';
 import type { KafkaPort } from '../kafka/port.js';
 import { EpochMetrics } from '../observability/epoch-metrics.js';
 import type { Logger } from '../observability/logger.js';
@@ -64,6 +65,7 @@ export interface BuiltThread {
   readonly producer: TransactionalProducer;
   readonly epochs: EpochRunner;
   readonly fetcher: Fetcher;
+  readonly restorer: StateRestorer;
   readonly epochMetrics: EpochMetrics;
   readonly taskMetrics: ReadonlyMap<string, TaskMetrics>;
   readonly chores: ThreadChores;
@@ -90,7 +92,7 @@ export function buildThread(
   const now = Date.now;
   const tasksOnDisk = new Set(settings.tasksOnDisk);
   const plans = new CurrentPlans(() => TaskPlans.read(applicationId, topology, ports.main));
-  let liveIds: ReadonlySet<string> | null = null;
+  let live: { readonly ids: ReadonlySet<string>; readonly generation: number } | null = null;
 
   const producer = new TransactionalProducer({
     port: ports.main,
@@ -105,7 +107,7 @@ export function buildThread(
   const fetcher = new Fetcher(ports.main, {
     isolation,
     maxBufferedBytes: settings.maxBufferedBytes,
-    autoOffsetReset: () => settings.autoOffsetReset,
+    autoOffsetReset: ({ topic }) => plans.known?.offsetReset(topic) ?? settings.autoOffsetReset,
     logger,
     onData: (chunk) => {
       thread.receive(chunk);
@@ -114,16 +116,18 @@ export function buildThread(
       thread.fail(error);
     },
   });
-  const fence = async (metadata: readonly (string | null)[]): Promise<unknown> => {
-    if (!exactlyOnce) return [];
+  const fence = async (metadata: readonly (string | null)[], signal?: AbortSignal): Promise<unknown> => {
+    // A process that was frozen may take itself for a member, and those that replaced it for dead.
+    if (!exactlyOnce || (await member.confirmSession()) === 'lost') return [];
     const candidates = metadata.flatMap((text) => decodeCommittedMetadata(text)?.transactionalId ?? []);
     const { generation } = member.identity();
     return fenceDeadOwners({
       port: ports.main,
       applicationId,
       candidates,
-      liveTransactionalIds: () => (member.memberStable ? liveIds : null),
+      liveTransactionalIds: () => (member.memberStable && live?.generation === member.identity().generation ? live.ids : null),
       isStillCurrent: () => member.identity().generation === generation,
+      signal,
       logger,
     });
   };
@@ -220,12 +224,16 @@ export function buildThread(
     }),
     inputPartitions: (task) => plans.known?.inputs(formatTaskId(task)) ?? [],
     assign: (members) => assignAll(members, plans, fingerprint),
-    onAssigned: async (assignment) => {
-      liveIds = new Set(assignment.liveTransactionalIds);
+    onAssigned: async (assignment, _added, generation) => {
+      live = { ids: new Set(assignment.liveTransactionalIds), generation };
       if (assignment.error !== null) throw refusal(assignment.error);
-      await plans.refresh();
+      await plans.refreshWhenReachable(logger, () => member.hasEnded);
       for (const task of assignment.activeTasks) tasksOnDisk.add(formatTaskId(task));
       thread.assigned(assignment);
+      // Tasks that are opened look for dead owners when those hold them back; output that nothing here reads would stay held back.
+      fence([]).catch((error: unknown) => {
+        logger.warn({ error: String(error) }, 'could not look for transactions that dead members left open');
+      });
     },
     onRevoked: (tasks) => thread.revoke(tasks),
     onLost: (tasks) => {
@@ -243,13 +251,15 @@ export function buildThread(
   const epochs: EpochRunner = new EpochRunner({
     bounds: { commitInterval: settings.commitInterval, maxUncommittedBytes: settings.maxUncommittedBytes },
     producer,
-    output,
     tasks: () => thread.tasks.values(),
     member,
     metrics: epochMetrics,
     now,
-    onCommitted: () => {
+    onSealed: () => {
       thread.nudge();
+    },
+    onCommitted: () => {
+      thread.committed();
     },
     onFailed: (error) => {
       epochMetrics.failed++;
@@ -271,10 +281,15 @@ export function buildThread(
       member.requestRejoin('topics or partition counts have changed');
     },
     ownedTasks: () => new Set(member.ownedTasks.map(formatTaskId)),
+    onStateRemoved: (tasks) => {
+      for (const task of tasks) tasksOnDisk.delete(task);
+    },
     logger,
   });
-  return { chores, thread, member, producer, epochs, fetcher, epochMetrics, taskMetrics };
+  return { chores, thread, member, producer, epochs, fetcher, restorer, epochMetrics, taskMetrics };
 }
+
+const metadataPause = { initialMs: 50, maxMs: 1000 };
 
 /** The plans for the topics as last seen; read again at every assignment. */
 class CurrentPlans {
@@ -285,6 +300,19 @@ class CurrentPlans {
   async refresh(): Promise<TaskPlans> {
     this.known = await this.read();
     return this.known;
+  }
+
+  /** The broker's absence is no reason to leave the group. */
+  async refreshWhenReachable(logger: Logger, hasEnded: () => boolean): Promise<TaskPlans> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.refresh();
+      } catch (error) {
+        if (!(error instanceof MillraceError) || error.code !== 'MILL_TRANSPORT' || hasEnded()) throw error;
+        logger.info({ error: String(error), attempt }, 'the topics of new tasks could not be read; trying again');
+        await delay(backoffMs(attempt, metadataPause, Math.random));
+      }
+    }
   }
 
   async current(): Promise<TaskPlans> {

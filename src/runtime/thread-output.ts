@@ -4,9 +4,8 @@ import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-buil
 import type { EpochProducer } from '../transactions/producer/epoch-producer.js';
 import type { OutputCollector } from './task-environment.js';
 
-/** The stream thread's output: the producer's builders of the epoch being filled, and the partition counts of output topics. */
+/** The stream thread's output: the producer's builders, and the partition counts of output topics. */
 export class ThreadOutput implements OutputCollector {
-  serial = 0;
   private readonly counts = new Map<string, number>();
 
   constructor(
@@ -20,11 +19,6 @@ export class ThreadOutput implements OutputCollector {
 
   builder(topic: string, partition: number): RecordBatchBuilder {
     return this.producer.builder(topic, partition);
-  }
-
-  /** Builders got before may no longer be written to: a barrier or an abort has passed. */
-  turnOver(): void {
-    this.serial++;
   }
 
   private async lookUp(topic: string): Promise<number> {

@@ -180,7 +180,6 @@ export class DriverTasks {
   private environment(serdes: SerdeDefaults, metrics: TaskMetrics): TaskEnvironment {
     const { applicationId, config, log, topics, wallClock } = this.options;
     const output: OutputCollector = {
-      serial: 0,
       partitionCount: (topic) => topics.partitions(topic),
       builder: (topic, partition) => log.builder(topic, partition),
     };

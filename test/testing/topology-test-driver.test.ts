@@ -168,7 +168,9 @@ describe('TopologyTestDriver', () => {
         return {
           init: (context: ProcessorContext<string, string>) =>
             void context.schedule({ interval: 100, time: 'wallClock' }, () => context.forward({ key: 'seen', value: String(seen) })),
-          process: (_record: Record<string, string>) => void seen++,
+          process: (_record: Record<string, string>) => {
+            seen++;
+          },
         };
       }, text)
       .to('out');

@@ -284,7 +284,9 @@ export class Fetcher {
       lastStableOffset: answer.lastStableOffset,
       logStartOffset: answer.logStartOffset,
       byteLength: length,
+      reset: state.wasReset,
     });
+    state.wasReset = false;
     state.offset = nextOffset;
     state.maxBytes = this.maxBytesPerPartition;
     state.buffered += length;
@@ -366,6 +368,7 @@ export class Fetcher {
         `offset ${outOfRange} of ${where} is out of range: reading on at ${policy} offset ${offset}`,
       );
       state.moveTo(offset, this.clock.now());
+      state.wasReset = true;
     }
     this.queuePump();
   }

@@ -10,6 +10,8 @@ export class PartitionState implements TopicPartition {
   pending: PendingFetch | null = null;
   /** The look-up under way of where to go on after OFFSET_OUT_OF_RANGE. */
   resetting: object | null = null;
+  /** The position was set anew by policy and nothing has been handed over since. */
+  wasReset = false;
   /** Reported through `onError`; rests until assigned or sought anew. */
   failed = false;
   failures = 0;
@@ -36,6 +38,7 @@ export class PartitionState implements TopicPartition {
     this.offset = offset;
     this.pending = null;
     this.resetting = null;
+    this.wasReset = false;
     this.failed = false;
     this.failures = 0;
     this.retryAt = 0;
