@@ -82,7 +82,7 @@ export class StreamsApp {
     this.logger = this.config.logger;
     this.startEnded.catch(() => undefined);
     this.serdes = new SerdeDefaults(this.config.defaultKeySerde, this.config.defaultValueSerde);
-    const faults = this.serdes.missing(topology);
+    const faults = [...this.serdes.missing(topology), ...reusedSourceTopics(topology)];
     if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });
   }
 
@@ -390,4 +390,11 @@ export class StreamsApp {
     this.logger.info({ state, from: old }, 'state changed');
     this.emitting(() => this.events.emit('state', state, old));
   }
+}
+
+/** Restoring from a source topic must end where the committed offsets are, and nothing may be written to it; stores do neither yet. */
+function reusedSourceTopics(topology: Topology): string[] {
+  return [...topology.stores.values()]
+    .filter(({ sourceTopic }) => sourceTopic !== null)
+    .map(({ spec }) => `store ${spec.name} reuses its source topic as changelog: leave the optimisation reuseSourceTopics out`);
 }

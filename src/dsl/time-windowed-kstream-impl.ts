@@ -65,6 +65,7 @@ export class TimeWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, V> 
       supplier: supplierOf({ storeName: store.name, windows: this.#windows, emit: emit ?? null }),
       keySerde: windowedKeySerde(keySerde, this.#windows.size),
       valueSerde,
+      windowGrace: this.#windows.grace,
     });
   }
 }

@@ -70,7 +70,15 @@ export function wireTask(
         const operator = operators.get(node.name);
         if (operator === undefined) continue;
         const children = childrenOf(node.kind === 'processor' ? node.children : []);
-        operator.init(new NodeContext(node.name, scope, joined([...children.values()]), children));
+        operator.init(
+          new NodeContext(
+            node.name,
+            scope,
+            joined([...children.values()]),
+            children,
+            node.kind === 'processor' && node.emitsAtOnce === true,
+          ),
+        );
       }
     },
   };

@@ -19,6 +19,7 @@ import { EpochLog } from './epoch-log.js';
 import type { AnyLayer, AnyState, FrozenEpoch } from './epoch-log.js';
 import { EpochWriter, releaseRows } from './epoch-writer.js';
 import { RestoreBuffer } from './restore-buffer.js';
+import { layoutOf } from './segment-interval.js';
 import { SerialQueue } from './serial-queue.js';
 import type { StateStore, StoreSpec } from './store.js';
 import { idPrefix } from './store-environment.js';
@@ -169,6 +170,7 @@ export class TaskState {
 
   /** Writes what was restored, with the offsets reached (by store name), in one atomic batch: an interrupted restore goes on from there. */
   restoreFlush(nextOffsets: ReadonlyMap<string, number>): Promise<void> {
+    const restored = this.freezeRestored();
     const batch = this.restoring?.take() ?? null;
     const reached: TaskStore[] = [];
     for (const [name, offset] of nextOffsets) {
@@ -177,12 +179,26 @@ export class TaskState {
       store.marks = store.state.marks();
       reached.push(store);
     }
-    if (batch === null) return Promise.resolve();
+    if (batch === null) {
+      for (const [state, layer] of restored) state.release(layer);
+      return Promise.resolve();
+    }
+    for (const [state, layer] of restored) if (state.engine !== null) layer.writeAll(batch);
     for (const store of reached) this.putMeta(batch, store);
-    return this.queue.run(() => {
+    return this.queue.run(async () => {
       if (this.wipeFailure !== null) throw this.wipeFailure;
-      return batch.write();
+      await batch.write();
+      for (const [state, layer] of restored) state.release(layer);
     });
+  }
+
+  private freezeRestored(): (readonly [AnyState, AnyLayer])[] {
+    const layers: (readonly [AnyState, AnyLayer])[] = [];
+    for (const state of this.states) {
+      const layer = state.freezeRestored();
+      if (layer !== null) layers.push([state, layer]);
+    }
+    return layers;
   }
 
   /** The store is as of `nextOffset` and ready for use. */
@@ -404,7 +420,7 @@ function engineOf(spec: StoreSpec, options: TaskStateOptions): 'memory' | 'level
 
 /** A store that was built in another way is started over; one without a changelog goes on only after a clean end, since nothing could catch it up. */
 function usable(known: StoreMeta | undefined, spec: StoreSpec, engine: Engine | null, meta: EngineMeta | null): StoreMeta | undefined {
-  if (known === undefined || engine === null || known.kind !== spec.kind) return undefined;
+  if (known === undefined || engine === null || known.kind !== spec.kind || (known.layout ?? '') !== layoutOf(spec)) return undefined;
   if (!spec.logged && meta?.clean !== true) return undefined;
   return known;
 }

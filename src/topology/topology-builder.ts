@@ -159,6 +159,18 @@ export class TopologyBuilder {
   }
 
   /**
+   * Lets a processor pass its results on at once, whatever it or the app says of commits. For processors whose stores are looked into by operators that also take
+   * their results: those would otherwise see rows whose changes they have not been told.
+   *
+   * @example
+   * builder.emitAtOnce('totals');
+   */
+  emitAtOnce(processor: string): this {
+    this.#draft.emittingAtOnce.add(processor);
+    return this;
+  }
+
+  /**
    * The topology so far, frozen. The builder can be used on.
    *
    * @throws MILL_TOPOLOGY_STORE_NOT_CONNECTED when a store has no processor; MILL_TOPOLOGY_NOT_COPARTITIONED when repartition topics that meet

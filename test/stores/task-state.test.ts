@@ -186,6 +186,28 @@ describe('restore', () => {
     await state.close({ clean: true });
   });
 
+  it('shows what came after a row was read, as a query on a standby does', async () => {
+    const { state, kv } = await open(await directories.make());
+    const changelog = new Changelog();
+    const log = (value: number | null) =>
+      changelog.records.push({
+        store: 'kv',
+        timestamp: 1,
+        key: Buffer.from('a'),
+        value: value === null ? null : Buffer.from([0, 0, 0, value]),
+      });
+    log(1);
+    await changelog.restore(state, 'kv', null);
+    expect(kv.get('a')).toBe(1);
+    log(2);
+    await changelog.restore(state, 'kv', 1);
+    expect(kv.get('a')).toBe(2);
+    log(null);
+    await changelog.restore(state, 'kv', 2);
+    expect(kv.get('a')).toBeNull();
+    await state.close({ clean: true });
+  });
+
   it('keeps tombstones over what is in LevelDB', async () => {
     const { state, kv } = await open(await directories.make());
     const changelog = new Changelog();
