@@ -29,7 +29,7 @@ export function tableStore<K, V>(
   return Object.freeze({
     ...common,
     kind: 'timestampedKeyValue',
-    trackChanges: emit !== 'onUpdate',
+    trackChanges: emit === undefined ? 'ifEmittingOnCommit' : emit === 'onCommit',
   });
 }
 
@@ -76,7 +76,7 @@ export function windowTableStore<K, V>(
     kind,
     windowSize,
     retention,
-    trackChanges: emit === undefined || emit === 'onCommit',
+    trackChanges: emit === undefined ? 'ifEmittingOnCommit' : emit === 'onCommit',
     closeTracking: emit === 'onWindowClose',
   });
 }

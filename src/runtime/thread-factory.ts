@@ -176,6 +176,7 @@ export function buildThread(
     env: environment,
     groupId: applicationId,
     exactlyOnce,
+    emitsOnCommit: settings.defaultEmit === 'onCommit',
     autoOffsetReset: settings.autoOffsetReset,
     defaultEngine: settings.storeEngine,
     cacheBytes: () => Math.floor(settings.cacheBytes / Math.max(1, member.ownedTasks.length)),

@@ -270,8 +270,8 @@ export interface StoreSpec {
   /** Window kinds only, ms. */
   readonly windowSize?: number;
   readonly retention?: number;
-  /** Keeps the list that `drainChanges` needs. */
-  readonly trackChanges?: boolean;
+  /** Keeps the list that `drainChanges` needs; `ifEmittingOnCommit` leaves it to the app's `emit`. */
+  readonly trackChanges?: boolean | 'ifEmittingOnCommit';
   /** Keeps rows until `drainClosed` saw them. */
   readonly closeTracking?: boolean;
   /** Versioned kind only, ms. */

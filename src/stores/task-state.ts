@@ -31,6 +31,8 @@ export interface TaskStateOptions {
   /** The task's directory; null: everything in memory, whatever the specs say. */
   readonly directory: string | null;
   readonly specs: readonly StoreSpec[];
+  /** The app's `emit`: whether stores that track changes `ifEmittingOnCommit` do so. Default true. */
+  readonly emitsOnCommit?: boolean;
   readonly defaultEngine: 'memory' | 'leveldb';
   serdes(spec: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
   /** Bytes that rows of LevelDB stores may take in memory. */
@@ -78,7 +80,8 @@ export class TaskState {
   }
 
   /** Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. An unreadable database is emptied, said in the log and in `wiped`. */
-  static async open(options: TaskStateOptions): Promise<TaskState> {
+  static async open(given: TaskStateOptions): Promise<TaskState> {
+    const options = { ...given, specs: given.specs.map((spec) => withTracking(spec, given.emitsOnCommit ?? true)) };
     const { directory } = options;
     const persistent = directory !== null && options.specs.some((spec) => engineOf(spec, options) === 'leveldb');
     if (!persistent) {
@@ -433,4 +436,9 @@ function sameChangelog(known: ChangelogIdentity, found: ChangelogIdentity): bool
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Nobody drains the changes of a store whose operator emits at once: a list of them would only grow. */
+function withTracking(spec: StoreSpec, emitsOnCommit: boolean): StoreSpec {
+  return spec.trackChanges === 'ifEmittingOnCommit' ? { ...spec, trackChanges: emitsOnCommit } : spec;
 }

@@ -77,6 +77,7 @@ function opening(
       serde: (serde, node, part) => serdesOfAll.compiled(serde, node, part),
     }),
     groupId: 'app',
+    emitsOnCommit: true,
     exactlyOnce: true,
     autoOffsetReset: options.autoOffsetReset ?? 'earliest',
     defaultEngine: 'memory',
