@@ -1,7 +1,7 @@
 // A processor with a store and a timer: reports devices that have sent nothing for a minute of stream time. `heartbeats` (key: device) in,
 // `silent-devices` out. The topics must exist.
 //   KAFKA_BROKERS=localhost:9092 npx tsx examples/05-own-processor.ts
-import { serdes, StreamsApp, StreamsBuilder } from 'millrace';
+import { serdes, stores, StreamsApp, StreamsBuilder } from 'millrace';
 import type { KeyValueStore, Processor, ProcessorContext, Record } from 'millrace';
 
 const silentAfterMs = 60_000;
@@ -32,15 +32,7 @@ class SilenceDetector implements Processor<string, unknown, string, string> {
 
 const builder = new StreamsBuilder();
 builder
-  .addStateStore({
-    name: 'last-seen',
-    kind: 'keyValue',
-    keySerde: serdes.string,
-    valueSerde: serdes.double,
-    engine: null,
-    logged: true,
-    changelogConfigs: {},
-  })
+  .addStateStore(stores.keyValue({ name: 'last-seen', keySerde: serdes.string, valueSerde: serdes.double }))
   .stream('heartbeats', { keySerde: serdes.string, valueSerde: serdes.bytes })
   .process(() => new SilenceDetector(), {
     name: 'detect-silence',

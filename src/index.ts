@@ -37,6 +37,7 @@ export type { TimeWindowedKStream } from './dsl/time-windowed-kstream.js';
 export type * from './dsl/options.js';
 
 export type { Processor, ProcessorContext, Record, RecordMetadata } from './processors/processor.js';
+export { processorOperator } from './processors/processor-operator.js';
 export type { RecordMeta } from './processors/record-meta.js';
 export type { Cancellable, ScheduleOptions } from './processors/operator.js';
 
@@ -61,6 +62,8 @@ export type {
   WindowStore,
 } from './stores/store.js';
 
+export { joinWindows } from './time/join-windows.js';
+export type { JoinWindows } from './time/join-windows.js';
 export { sessions } from './time/session-windows.js';
 export type { SessionWindows } from './time/session-windows.js';
 export { sliding } from './time/sliding-windows.js';

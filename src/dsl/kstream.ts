@@ -264,7 +264,7 @@ export interface KStream<K, V> {
    * @param supplier makes a new processor at each call: every task has its own (two more are made, and left unused, to check that)
    * @throws MILL_TOPOLOGY_INVALID when the supplier gives the same object twice
    * @example
-   * builder.addStateStore(keyValueStore({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
+   * builder.addStateStore(stores.keyValue({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
    * orders.process(() => new Deduplicate(), { name: 'deduplicate', stores: ['seen'] });
    */
   process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options?: ProcessOptions<KR, VR>): KStream<KR, VR>;

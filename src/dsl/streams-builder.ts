@@ -121,7 +121,7 @@ export class StreamsBuilder {
    * A store for processors, which name it in the `stores` option of `process`.
    *
    * @example
-   * builder.addStateStore(keyValueStore({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
+   * builder.addStateStore(stores.keyValue({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
    */
   addStateStore(spec: StoreSpec): this {
     this.#handles.graph.add(stateStoreNode(Object.freeze({ ...spec })));

@@ -21,6 +21,8 @@ export interface StoreMeta {
   /** Next changelog offset to apply; null: nothing is known, restore whole. */
   readonly position: number | null;
   readonly changelog: ChangelogIdentity | null;
+  /** Wall clock at which `position` was current, ms. */
+  readonly notedAt?: number;
   readonly marks: StoreMarks;
 }
 

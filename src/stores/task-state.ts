@@ -46,6 +46,10 @@ export interface TaskStateOptions {
   readonly recordTimestamp?: () => number;
 }
 
+/**
+ * Compaction takes tombstones away after `delete.retention.ms`, 24 h by default: a store that was away longer would keep rows that were deleted meanwhile.
+ */
+const longestAwayMs = 23 * 60 * 60 * 1000;
 /** Due bytes that start an engine write before its time. */
 const flushEarlyBytes = 16 * 1024 * 1024;
 /** Due bytes past which a failing engine write is no longer put off. */
@@ -144,6 +148,13 @@ export class TaskState {
       );
       this.wipeStore(store);
     }
+    if (store.position !== null && store.notedAt !== null && this.now() - store.notedAt > longestAwayMs) {
+      this.options.logger.warn(
+        { task: this.options.taskId, store: name, notedAt: store.notedAt },
+        'the store was away so long that deletions may be missing from its changelog: it is wiped and restored whole',
+      );
+      this.wipeStore(store);
+    }
     store.changelog = identity;
     return store.position;
   }
@@ -187,7 +198,7 @@ export class TaskState {
       return Promise.resolve();
     }
     for (const [state, layer] of restored) if (state.engine !== null) layer.writeAll(batch);
-    for (const store of reached) this.putMeta(batch, store);
+    for (const store of reached) this.noteMeta(batch, store);
     return this.queue.run(async () => {
       if (this.wipeFailure !== null) throw this.wipeFailure;
       await batch.write();
@@ -288,7 +299,7 @@ export class TaskState {
   }
 
   private putMarks(batch: EngineBatch, epoch: number, touched: ReadonlySet<TaskStore>): void {
-    for (const store of touched) this.putMeta(batch, store);
+    for (const store of touched) this.noteMeta(batch, store);
     putEpoch(batch, epoch);
   }
 
@@ -314,6 +325,7 @@ export class TaskState {
       await this.flush();
       if (clean && engine !== null) {
         const batch = engine.batch();
+        for (const store of this.stores.values()) this.noteMeta(batch, store);
         putCleanEnd(batch);
         await this.queue.run(() => batch.write());
       }
@@ -400,6 +412,12 @@ export class TaskState {
       this.wipeFailure = asError(error);
       this.options.logger.error({ task: this.options.taskId, store: store.name, err: error }, 'wiping the store failed');
     });
+  }
+
+  /** The store's position is current now. */
+  private noteMeta(batch: EngineBatch, store: TaskStore): void {
+    store.notedAt = this.now();
+    this.putMeta(batch, store);
   }
 
   private putMeta(batch: EngineBatch, store: TaskStore): void {

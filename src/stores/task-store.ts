@@ -24,6 +24,8 @@ export class TaskStore {
   /** Next changelog offset to apply, as the engine has it or is about to; null: not known. */
   position: number | null = null;
   changelog: ChangelogIdentity | null = null;
+  /** Wall clock at which `position` was current, ms; null: not known. */
+  notedAt: number | null = null;
   /** As of the epoch that the engine has, or is about to have. */
   marks: StoreMarks;
   /** True when the engine had the store before. */
@@ -83,6 +85,7 @@ export class TaskStore {
     this.resumed = true;
     this.position = known.position;
     this.changelog = known.changelog;
+    this.notedAt = known.notedAt ?? null;
     this.marks = known.marks;
     this.state.adoptMarks(known.marks);
   }
@@ -95,6 +98,7 @@ export class TaskStore {
 
   meta(): StoreMeta {
     const { id, kind, spec } = this.state;
-    return { id, kind, layout: layoutOf(spec), position: this.position, changelog: this.changelog, marks: this.marks };
+    const { position, changelog, marks, notedAt } = this;
+    return { id, kind, layout: layoutOf(spec), position, changelog, marks, ...(notedAt !== null && { notedAt }) };
   }
 }

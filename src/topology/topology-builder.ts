@@ -81,7 +81,7 @@ export class TopologyBuilder {
    *
    * @throws MILL_TOPOLOGY_DUPLICATE_NAME when there is another store of that name.
    * @example
-   * builder.addStateStore(keyValueStore({ name: 'totals-store' }), { processors: ['totals'] });
+   * builder.addStateStore(stores.keyValue({ name: 'totals-store' }), { processors: ['totals'] });
    */
   addStateStore(spec: StoreSpec, options: StateStoreOptions = {}): this {
     this.#claimStoreName(spec.name);

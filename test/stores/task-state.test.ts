@@ -140,6 +140,18 @@ describe('positions', () => {
     await state.close({ clean: true });
   });
 
+  it('are void after a day away: tombstones of that time may have been compacted away', async () => {
+    const directory = await prepared();
+    const hours = (count: number) => () => Date.now() + count * 3_600_000;
+    const soon = await open(directory, hours(20));
+    expect(soon.state.position('kv', identity)).toBe(5);
+    await soon.state.close({ clean: true });
+    const late = await open(directory, hours(44));
+    expect(late.state.position('kv', identity)).toBeNull();
+    expect(await entries(late.kv)).toEqual([]);
+    await late.state.close({ clean: true });
+  });
+
   it('are void for a store that is now of another kind', async () => {
     const state = await openState({ directory: await prepared(), specs: [keyValueStore({ name: 'kv' })] });
     expect(state.position('kv', identity)).toBeNull();
