@@ -152,4 +152,46 @@ describe('the examples', () => {
     expect(results.map(({ key, value }) => [key, String(value)])).toEqual([['quiet', '2023-11-14T22:13:20.000Z']]);
     await endsWell(child);
   });
+
+  it('07 tells which invoices were paid, and which were not in time', async () => {
+    await createTopics('invoices', 'payments', 'invoice-states');
+    const day = 86_400_000;
+    const at = (days: number, key: string, value: string) => ({
+      key,
+      value,
+      timestamp: String(1_700_000_000_000 + days * day),
+      partition: 0,
+    });
+    await send('invoices', [at(0, 'i1', '{"total":10}'), at(0, 'i2', '{"total":20}')]);
+    await send('payments', [at(2, 'i1', '{"amount":10}')]);
+    const child = start('07-join-streams.ts');
+    const results = await read('invoice-states');
+    await until('the payment has met its invoice', () => results.length === 1);
+    await send('invoices', [at(32, 'i3', '{"total":30}')]);
+    await until('the other invoice is overdue', () => results.length === 2);
+    expect(results.map(({ key, value }) => [key, String(value)])).toEqual([
+      ['i1', 'paid'],
+      ['i2', 'overdue'],
+    ]);
+    await endsWell(child);
+  });
+
+  it('08 tells a visit when it is over', async () => {
+    await createTopics('page-views', 'visits');
+    const begin = 1_700_000_000_000;
+    const view = (minutes: number, key: string, value: string) => ({
+      key,
+      value,
+      timestamp: String(begin + minutes * 60_000),
+      partition: 0,
+    });
+    await send('page-views', [view(0, 'ada', 'home'), view(20, 'ada', 'prices'), view(40, 'ada', 'order'), view(80, 'bob', 'home')]);
+    const child = start('08-sessions.ts');
+    const results = await read('visits');
+    await until('the visit is told', () => results.length === 1);
+    expect(results.map(({ key, value }) => [key, JSON.parse(String(value))])).toEqual([
+      ['ada', { from: begin, to: begin + 40 * 60_000, pages: ['home', 'prices', 'order'] }],
+    ]);
+    await endsWell(child);
+  });
 });
