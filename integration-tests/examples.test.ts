@@ -189,7 +189,7 @@ describe('the examples', () => {
     const child = start('08-sessions.ts');
     const results = await read('visits');
     await until('the visit is told', () => results.length === 1);
-    expect(results.map(({ key, value }) => [key, JSON.parse(String(value))])).toEqual([
+    expect(results.map(({ key, value }) => [key, JSON.parse(String(value)) as unknown])).toEqual([
       ['ada', { from: begin, to: begin + 40 * 60_000, pages: ['home', 'prices', 'order'] }],
     ]);
     await endsWell(child);

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { StreamsBuilder, type StreamsApp, type StreamsConfig, type Topology } from '../../src/index.js';
+import type { StreamsApp, StreamsConfig } from '../../src/index.js';
 import { until } from '../faults/until.js';
 import type { TopicTail } from '../faults/topic-tail.js';
 import { Scenario, text } from '../pitfalls/scenario.js';
+import { topicName, topologyOf } from './dsl-topology.js';
 import { partitions, type Family, type Given } from './family.js';
 import { expected, relationOf, type Relation } from './relations.js';
 
@@ -11,6 +12,8 @@ type Relations = Readonly<Record<string, Relation>>;
 /** Families in one topology on the broker, with what the test driver says of them. */
 export class DslRun {
   private readonly tails = new Map<string, TopicTail>();
+  /** Members hear soon of a rebalance. */
+  readonly quick = { heartbeatInterval: 300 };
   /** Per family, per phase. */
   private readonly wanted = new Map<Family, Relations[]>();
 
@@ -37,13 +40,9 @@ export class DslRun {
     return Math.max(...this.families.map(({ phases }) => phases.length));
   }
 
-  topology(): Topology {
-    return topologyOf(this.families, this.scenario.id);
-  }
-
   /** Starts an instance in the state directory of that name; those of different names run side by side. */
   start(directory: string, config: Partial<StreamsConfig> = {}): Promise<StreamsApp> {
-    return this.scenario.running(this.topology(), { stateDir: this.stateDir(directory), ...config });
+    return this.scenario.running(topologyOf(this.families, this.scenario.id), { ...this.quick, stateDir: this.stateDir(directory), ...config });
   }
 
   stateDir(directory: string): string {
@@ -118,16 +117,6 @@ export class DslRun {
   private topicOf(family: Family, topic: string): string {
     return topicName(this.scenario.id, family, topic);
   }
-}
-
-export function topologyOf(families: readonly Family[], id: string): Topology {
-  const builder = new StreamsBuilder();
-  for (const family of families) family.declare(builder, (topic) => topicName(id, family, topic));
-  return builder.build();
-}
-
-function topicName(id: string, family: Family, topic: string): string {
-  return `${id}-${family.name}-${topic}`;
 }
 
 function unlike(what: string, got: Relation, wanted: Relation): string[] {

@@ -3,6 +3,14 @@ import type { StreamsBuilder } from 'millrace';
 /** Of every input topic, and so of every task of a sub-topology. */
 export const partitions = 2;
 
+/**
+ * Where the input's time begins, ms. It is near the wall clock, since the changelogs of window stores are deleted by age, and on a round five minutes, so that
+ * records lie in their windows alike in every run.
+ */
+const beginning = Math.floor(Date.now() / 300_000) * 300_000;
+
+export const at = (ms: number): number => beginning + ms;
+
 export interface Given {
   /** Input of the family. */
   readonly topic: string;
@@ -32,6 +40,6 @@ export interface Family {
 }
 
 /** A record in each partition, late enough to end every window that waits. */
-export function flush(topic: string, timestamp: number): Given[] {
-  return Array.from({ length: partitions }, (_, partition) => ({ topic, key: `flush-${partition}`, value: '0', timestamp, partition }));
+export function flush(topic: string): Given[] {
+  return Array.from({ length: partitions }, (_, partition) => ({ topic, key: `flush-${partition}`, value: '0', timestamp: at(100_000), partition }));
 }

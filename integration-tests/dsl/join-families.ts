@@ -1,6 +1,6 @@
 import { joinWindows, serdes } from 'millrace';
 import { Random } from '../faults/random.js';
-import { flush, type Family, type Given } from './family.js';
+import { at, flush, type Family, type Given } from './family.js';
 
 const strings = { keySerde: serdes.string, valueSerde: serdes.string };
 const both = (one: string | null, other: string | null): string => `${one ?? '-'} ${other ?? '-'}`;
@@ -15,7 +15,7 @@ const outerStreamJoin: Family = {
     const windows = joinWindows({ before: 5000, after: 5000, grace: 1000 });
     left.outerJoin(right, both, { windows, storeName: 'pairs', valueSerde: serdes.string }).to(topic('joined'));
   },
-  phases: [...halves(events(1, ['left', 'right'], 240, 80)), [...flush('left', 100_000), ...flush('right', 100_000)]],
+  phases: [...halves(events(1, ['left', 'right'], 240, 80)), [...flush('left'), ...flush('right')]],
 };
 
 const outerTableJoin: Family = {
@@ -71,7 +71,7 @@ const versionedJoin: Family = {
     stream.leftJoin(table, both, { valueSerde: serdes.string }).to(topic('atOnce'));
     stream.join(table, both, { grace: 200, name: 'waiting', valueSerde: serdes.string }).to(topic('waiting'));
   },
-  phases: [rows(8, ['table'], 120), ...halves(events(9, ['stream'], 120)), flush('stream', 100_000)],
+  phases: [rows(8, ['table'], 120), ...halves(events(9, ['stream'], 120)), flush('stream')],
 };
 
 export const joinFamilies: readonly Family[] = [outerStreamJoin, outerTableJoin, foreignKeyJoin, streamTableJoin, versionedJoin];
@@ -83,7 +83,7 @@ export function events(seed: number, topics: readonly string[], count: number, k
     topic: random.pick(topics),
     key: `key-${random.between(0, keys - 1)}`,
     value: String(i),
-    timestamp: 1000 + i * 5 + random.between(-60, 0),
+    timestamp: at(1000 + i * 5 + random.between(-60, 0)),
   }));
 }
 
@@ -93,7 +93,7 @@ function rows(seed: number, topics: readonly string[], count: number): Given[] {
   return events(seed + 1000, topics, count).map((given, i) => ({
     ...given,
     value: random.next() < 0.2 ? null : given.value,
-    timestamp: 1000 + i * 5,
+    timestamp: at(1000 + i * 5),
   }));
 }
 
