@@ -18,9 +18,6 @@ export const later: ReadonlySet<string> = new Set([
   'topology optimisation',
   // Flink
   'flink/cep',
-  'flink/interval-join',
-  'flink/key-groups',
-  'flink/operator-state',
   'flink/seed-examples',
   'flink/sql-group-agg',
   'flink/sql-joins',
@@ -29,11 +26,4 @@ export const later: ReadonlySet<string> = new Set([
   'flink/sql-setops',
   'flink/sql-topn-dedup',
   'flink/sql-window-tvf',
-  'flink/timers',
-  'flink/triggers',
-  'flink/ttl',
-  'flink/watermark-valve',
-  'flink/watermarks',
-  'flink/window-operator',
-  'flink/windows',
 ]);

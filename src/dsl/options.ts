@@ -1,6 +1,7 @@
 /** The options objects of the DSL. Everything in them is optional; what is absent is derived, carried along or the app's default. */
 import type { Serde } from '../serdes/serde.js';
 import type { Partitioner } from '../topology/nodes.js';
+import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
 import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 
 export interface NamedOptions {
@@ -18,6 +19,8 @@ export interface ConsumedOptions<K, V> extends NamedOptions {
   readonly timestampExtractor?: TimestampExtractor;
   /** Where to begin without a committed offset. Default: the app's `autoOffsetReset`. */
   readonly offsetReset?: 'earliest' | 'latest' | 'none';
+  /** What the records say about event time, for windows and timers in event time (`keyBy`). Default: nothing. */
+  readonly watermarks?: WatermarkStrategy<NoInfer<V>>;
 }
 
 /** How a topic is written. */

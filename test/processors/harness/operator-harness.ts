@@ -139,6 +139,8 @@ export class OperatorHarness {
         if (store === undefined) throw new MillraceError('MILL_TOPOLOGY_UNKNOWN_STORE', `no store ${name}`);
         return store;
       },
+      watermark: () => -Infinity,
+      hasWatermarks: false,
       streamTime: () => this.streamTime,
       wallClock: () => this.now,
       schedule: (schedule, callback) => this.schedule(schedule, callback),
