@@ -4,18 +4,6 @@
  */
 export const later: ReadonlySet<string> = new Set([
   // Kafka Streams
-  'stream–stream join',
-  'table–table join',
-  'table–table foreign-key join',
-  'table groupBy',
-  'table filter',
-  'cogroup',
-  'session windows',
-  'sliding windows',
-  'suppress',
-  'versioned tables',
-  'versioned store',
-  'topology optimisation',
   // Flink
   'flink/cep',
   'flink/seed-examples',

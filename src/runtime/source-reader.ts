@@ -54,7 +54,7 @@ export class SourceReader {
       }
       if (isPromiseLike(key) || isPromiseLike(value)) return this.processLater(key, value, queue, timestamp);
     }
-    this.record.rememberKey(key, this.keySerde.serde, cursor);
+    this.record.rememberKey(key, this.keySerde, cursor);
     return this.downstream.process(key, value, timestamp);
   }
 
@@ -88,8 +88,13 @@ export class SourceReader {
       return cursor.timestamp;
     }
     const { offset, timestamp } = cursor;
-    const extracted = this.extractor.extract({ key, value, timestamp, topic, partition, offset }, queue.partitionTime);
-    if (extracted >= 0) return extracted;
+    let extracted: number;
+    try {
+      extracted = this.extractor.extract({ key, value, timestamp, topic, partition, offset }, queue.partitionTime);
+    } catch (error) {
+      throw this.extractorFailed(error, queue);
+    }
+    if (extracted >= 0 && Number.isSafeInteger(extracted)) return extracted;
     if (this.env.metrics.drop('invalid-timestamp') === 1) {
       this.env.logger.warn(
         { topic, partition, offset, extractor: this.extractor.name },
@@ -111,8 +116,19 @@ export class SourceReader {
     } catch (error) {
       return this.failures.undecodable(error, this.node.name);
     }
-    this.record.rememberKey(decoded[0], this.keySerde.serde, queue.cursor);
+    this.record.rememberKey(decoded[0], this.keySerde, queue.cursor);
     return this.downstream.process(decoded[0], decoded[1], timestamp);
+  }
+
+  private extractorFailed(cause: unknown, { topic, partition, cursor }: RecordQueue): MillraceError {
+    if (cause instanceof MillraceError) return cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const { offset } = cursor;
+    return new MillraceError(
+      'MILL_PROCESSING',
+      `the timestamp extractor of ${this.node.name} failed on the record of ${topic}-${partition} at offset ${offset}: ${reason}`,
+      { cause, details: { node: this.node.name, topic, partition, offset } },
+    );
   }
 
   private withoutTime(queue: RecordQueue): MillraceError {

@@ -19,6 +19,7 @@ export interface TaskOpenerOptions {
   readonly env: (taskId: string) => TaskEnvironment;
   readonly groupId: string;
   readonly exactlyOnce: boolean;
+  readonly emitsOnCommit: boolean;
   readonly autoOffsetReset: 'earliest' | 'latest' | 'none';
   readonly defaultEngine: 'memory' | 'leveldb';
   /** Bytes of clean rows a task may cache. */
@@ -29,7 +30,7 @@ export interface TaskOpenerOptions {
   readonly restorer: StateRestorer;
   readonly lags: PartitionLag;
   readonly released: (topic: string, partition: number, bytes: number) => void;
-  readonly fenceDeadOwners: (metadata: readonly (string | null)[]) => Promise<unknown>;
+  readonly fenceDeadOwners: (metadata: readonly (string | null)[], signal: AbortSignal) => Promise<unknown>;
   readonly logger: Logger;
 }
 
@@ -61,6 +62,7 @@ export class TaskOpener {
       taskId: plan.id,
       directory: plan.stores.length === 0 ? null : options.taskDirectory(plan.id),
       specs: plan.stores,
+      emitsOnCommit: options.emitsOnCommit,
       defaultEngine: options.defaultEngine,
       serdes: options.storeSerdes,
       cacheBytes: options.cacheBytes(),

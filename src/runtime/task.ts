@@ -1,7 +1,8 @@
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
+import { delay } from '../kafka/backoff.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
-import type { Cancellable, ScheduleOptions } from '../processors/operator.js';
+import type { Cancellable, Operator, ScheduleOptions } from '../processors/operator.js';
 import type { StateStore } from '../stores/store.js';
 import type { PartitionWatermark } from '../time/watermarks/source-watermarks.js';
 import { PunctuationQueue } from '../time/punctuation-queue.js';
@@ -14,6 +15,9 @@ import type { TaskEnvironment } from './task-environment.js';
 import { TaskEventTime } from './task-event-time.js';
 import { TaskRecord } from './task-record.js';
 import { wireTask, type WiredTask } from './task-wiring.js';
+
+/** How long the processors of a task may take to close, ms. */
+const operatorCloseMs = 5000;
 
 /** An input partition of a task and where to go on. */
 export interface TaskInput {
@@ -53,7 +57,8 @@ export interface TaskOptions {
  * One sub-topology × one partition at work: takes records in the order of `PartitionGroup`, runs each through the wired operators, keeps time, fires
  * punctuations. It knows nothing of epochs: the owner stops it at a record boundary, calls `flush`, and reads `positions`.
  *
- * Invariant: one record at a time. While a user function's promise is pending the task is `busy` and takes nothing else.
+ * Invariants: one record at a time: while a user function's promise is pending the task is `busy` and takes nothing else. After a failure nothing of the
+ * task may be committed: `run`, `settled` and `flush` throw it. After `close` whatever is still pending goes nowhere.
  */
 export class Task implements TaskScope {
   readonly id: string;
@@ -74,6 +79,9 @@ export class Task implements TaskScope {
   private readonly eventTime: TaskEventTime | null;
   /** Of the slice in work, ms of `performance.now()`. */
   private deadline = Infinity;
+  private isClosed = false;
+  /** Records dropped at the head since `run` last counted them. */
+  private droppedHeads = 0;
 
   constructor(private readonly options: TaskOptions) {
     this.id = options.id;
@@ -133,7 +141,7 @@ export class Task implements TaskScope {
    */
   run(deadline: number): number {
     if (this.failure !== null) throw this.failure;
-    let count = 0;
+    let count = this.takeDropped();
     const now = this.env.wallClock();
     this.deadline = deadline;
     if (this.busy === null && this.movesEventTime) {
@@ -158,7 +166,7 @@ export class Task implements TaskScope {
       }
       if ((count & 31) === 0 && performance.now() >= deadline) break;
     }
-    return count;
+    return count + this.takeDropped();
   }
 
   /** Fires due wall-clock punctuations; returns how many. */
@@ -179,8 +187,9 @@ export class Task implements TaskScope {
     if (this.failure !== null) throw this.failure;
   }
 
-  /** Step 2 of a barrier: lets operators emit what they hold back, parents first. The task must be settled. */
+  /** Step 2 of a barrier: lets operators emit what they hold back, parents first. The task must be settled. Throws what failed. */
   flush(): MaybeAsync {
+    if (this.failure !== null) throw this.failure;
     if (this.eventTime === null) return this.flushFrom(0);
     this.eventTime.onPeriodicEmit(this.env.wallClock());
     const moving = this.moveEventTime();
@@ -217,30 +226,63 @@ export class Task implements TaskScope {
     return store;
   }
 
-  schedule(_node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
+  schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
+    const guard = this.wired.guards.get(node);
     const fire = (timestamp: number): MaybeAsync => {
       this.record.enterTimer(timestamp);
       this.env.metrics.punctuations++;
-      return callback(timestamp);
+      return guard === undefined ? callback(timestamp) : guard.punctuate(callback, timestamp);
     };
     if (options.time === 'stream') return this.streamTimers.schedule(options.startAt ?? 0, options.interval, fire);
     return this.wallClockTimers.schedule(options.startAt ?? this.env.wallClock() + options.interval, options.interval, fire);
   }
 
-  /** Waits for what is in work, closes the operators, gives buffered memory back. */
+  /**
+   * Gives buffered memory back and closes the operators. A function that is still pending is not waited for: it may never end, and its results go nowhere.
+   * An operator that fails to close, or takes too long, is logged.
+   */
   async close(): Promise<void> {
-    try {
-      await this.busy;
-    } catch {
-      // Its failure was told to whoever ran the task.
-    }
+    this.isClosed = true;
+    this.record.close();
+    this.streamTimers.clear();
+    this.wallClockTimers.clear();
     for (const queue of this.queues) queue.clear();
-    for (const { operator } of this.wired.operators) await operator.close?.();
+    const closing = this.wired.operators.map(({ name, operator }) => this.closeOperator(name, operator));
+    const patience = new AbortController();
+    const late = delay(operatorCloseMs, patience.signal).then(
+      () => {
+        this.env.logger.warn({ taskId: this.id }, `a processor did not close within ${operatorCloseMs} ms; it is left behind`);
+      },
+      () => undefined,
+    );
+    await Promise.race([Promise.all(closing), late]);
+    patience.abort();
+  }
+
+  private async closeOperator(node: string, operator: Operator): Promise<void> {
+    try {
+      await operator.close?.();
+    } catch (error) {
+      this.env.logger.warn({ taskId: this.id, node, error: String(error) }, 'a processor failed to close');
+    }
   }
 
   private makeQueue(input: TaskInput): RecordQueue {
     const source = this.wired.sources.get(input.sourceNode) as SourceReader;
-    return new RecordQueue(input.topic, input.partition, source, this.env.isolation, input, this.options.released);
+    const { topic, partition } = input;
+    return new RecordQueue(topic, partition, source, this.env.isolation, input, this.options.released, {
+      headDropped: () => {
+        this.droppedHeads++;
+        this.dirty = true;
+      },
+      positionReset: (from, to) => {
+        this.env.metrics.positionResets++;
+        this.env.logger.warn(
+          { taskId: this.id, topic, partition, from, to },
+          `position ${from} of ${topic}-${partition} is gone: going on at ${to}`,
+        );
+      },
+    });
   }
 
   /** Puts every queue on its head record. False when that has to be awaited. */
@@ -266,6 +308,7 @@ export class Task implements TaskScope {
   }
 
   private finish(queue: RecordQueue): MaybeAsync {
+    if (this.isClosed) return;
     queue.taken();
     this.env.metrics.recordsProcessed++;
     this.eventTime?.onEvent(queue);
@@ -297,6 +340,12 @@ export class Task implements TaskScope {
     const moving = this.moveEventTime();
     if (moving !== undefined) this.await(moving);
     return moves;
+  }
+
+  private takeDropped(): number {
+    const dropped = this.droppedHeads;
+    this.droppedHeads = 0;
+    return dropped;
   }
 
   private flushFrom(index: number): MaybeAsync {

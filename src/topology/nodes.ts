@@ -33,6 +33,8 @@ export interface SourceNode {
 export interface ProcessorNode {
   readonly kind: 'processor';
   readonly name: string;
+  /** It never holds results back until a commit, whatever it or the app says: its store is looked into by a join that also takes its results. */
+  readonly emitsAtOnce?: boolean;
   readonly supplier: OperatorSupplier;
   readonly stores: readonly string[];
   readonly parents: readonly string[];

@@ -12,6 +12,9 @@ import {
   type RecordContext,
   type ScheduleOptions,
 } from '../../../src/processors/operator.js';
+import { compileSerde } from '../../../src/serdes/compile-serde.js';
+import type { Serde } from '../../../src/serdes/serde.js';
+import { serdes } from '../../../src/serdes/serdes.js';
 import type { StateStore } from '../../../src/stores/store.js';
 import { PunctuationQueue } from '../../../src/time/punctuation-queue.js';
 import { Windowed } from '../../../src/time/windowed.js';
@@ -141,6 +144,7 @@ export class OperatorHarness {
       },
       watermark: () => -Infinity,
       hasWatermarks: false,
+      serde: <T>(serde: Serde<T> | null) => compileSerde(serde ?? (serdes.string as unknown as Serde<T>)),
       streamTime: () => this.streamTime,
       wallClock: () => this.now,
       schedule: (schedule, callback) => this.schedule(schedule, callback),
