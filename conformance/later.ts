@@ -6,9 +6,6 @@ export const later: ReadonlySet<string> = new Set([
   // Kafka Streams
   // Flink
   'flink/cep',
-  'flink/interval-join',
-  'flink/key-groups',
-  'flink/operator-state',
   'flink/seed-examples',
   'flink/sql-group-agg',
   'flink/sql-joins',
@@ -17,11 +14,4 @@ export const later: ReadonlySet<string> = new Set([
   'flink/sql-setops',
   'flink/sql-topn-dedup',
   'flink/sql-window-tvf',
-  'flink/timers',
-  'flink/triggers',
-  'flink/ttl',
-  'flink/watermark-valve',
-  'flink/watermarks',
-  'flink/window-operator',
-  'flink/windows',
 ]);

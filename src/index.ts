@@ -79,5 +79,43 @@ export {
   wallclockTimestamp,
 } from './time/timestamp-extractors.js';
 
+export { watermarks } from './time/watermarks/watermark-strategy.js';
+export type { WatermarkOptions, WatermarkStrategy } from './time/watermarks/watermark-strategy.js';
+export type { WatermarkGenerator } from './time/watermarks/watermark-generator.js';
+export type { WatermarkOutput } from './time/watermarks/watermark.js';
+export type { WindowAssigner } from './time/windowing/window-assigner.js';
+export { tumblingEventTime, tumblingProcessingTime } from './time/windowing/tumbling-windows.js';
+export { slidingEventTime, slidingProcessingTime } from './time/windowing/sliding-windows.js';
+export { sessionEventTime, sessionProcessingTime } from './time/windowing/session-windows.js';
+export { globalWindows } from './time/windowing/global-windows.js';
+export type { Trigger, TriggerContext, TriggerResult } from './processors/windowing/trigger.js';
+export { eventTimeTrigger, neverTrigger, processingTimeTrigger } from './processors/windowing/triggers/time-triggers.js';
+export { countTrigger } from './processors/windowing/triggers/count-trigger.js';
+export { continuousEventTimeTrigger, continuousProcessingTimeTrigger } from './processors/windowing/triggers/continuous-triggers.js';
+export { deltaTrigger } from './processors/windowing/triggers/delta-trigger.js';
+export { purgingTrigger } from './processors/windowing/triggers/purging-trigger.js';
+export { timeoutTrigger } from './processors/windowing/triggers/timeout-trigger.js';
+export type { TimeoutTriggerOptions } from './processors/windowing/triggers/timeout-trigger.js';
+export { countEvictor, deltaEvictor, timeEvictor } from './processors/windowing/evictor.js';
+export type { Evictor, EvictorOptions, WindowElement } from './processors/windowing/evictor.js';
+export type { WindowInfo } from './processors/windowing/window-context.js';
+
+export { aggregatingState, listState, mapState, reducingState, valueState } from './processors/state/state-descriptor.js';
+export type {
+  AggregatingStateDescriptor,
+  ListStateDescriptor,
+  MapStateDescriptor,
+  ReducingStateDescriptor,
+  StateOptions,
+  ValueStateDescriptor,
+} from './processors/state/state-descriptor.js';
+export type { AggregateFunction } from './processors/state/aggregate-function.js';
+export type { AggregatingState, ListState, MapState, ReducingState, ValueState } from './processors/state/keyed-state.js';
+export type { StateAccess } from './processors/state/keyed-states.js';
+export type { StateTtl } from './processors/state/state-ttl.js';
+export type { FiredTimer, KeyedProcessor, KeyedProcessorContext, KeyTimers } from './processors/event-time/keyed-processor.js';
+export type { IntervalBounds } from './processors/interval-join/interval-bounds.js';
+export type * from './dsl/keyed-stream.js';
+
 export { TopologyBuilder } from './topology/topology-builder.js';
 export type { Partitioner, Topology, TopicNameExtractor } from './topology/nodes.js';

@@ -31,6 +31,8 @@ import type { OperatorNode } from './graph/operator-node.js';
 import { operatorNode } from './graph/operator-node.js';
 import { sinkGraphNode } from './graph/sink-graph-node.js';
 import { GroupedState } from './grouped-state.js';
+import { KeyedStreamImpl } from './keyed-stream-impl.js';
+import type { KeyedStream } from './keyed-stream.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
 import type { GlobalJoinOptions, KStream, TopicOf } from './kstream.js';
 import type { KTable } from './ktable.js';
@@ -155,32 +157,18 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   }
 
   groupBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V> = {}): KGroupedStream<KR, V> {
-    const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
-    this.#context.graph.keyChanging.add(node);
-    return this.#context.groupedStream(
-      new GroupedState<KR, V>({
-        keySerde: options.keySerde ?? null,
-        valueSerde: options.valueSerde ?? this.#state.valueSerde,
-        sources: this.#state.sources,
-        repartitionRequired: true,
-        node,
-        givenName: options.name,
-      }),
-    );
+    return this.#context.groupedStream(this.#groupedBy(mapper, options));
   }
 
   groupByKey(options: GroupedOptions<K, V> = {}): KGroupedStream<K, V> {
-    const { sources, repartitionRequired, node } = this.#state;
-    return this.#context.groupedStream(
-      new GroupedState<K, V>({
-        keySerde: options.keySerde ?? this.#state.keySerde,
-        valueSerde: options.valueSerde ?? this.#state.valueSerde,
-        sources,
-        repartitionRequired,
-        node,
-        givenName: checkedName(options),
-      }),
-    );
+    return this.#context.groupedStream(this.#groupedByKey(options));
+  }
+
+  keyBy(options?: GroupedOptions<K, V>): KeyedStream<K, V>;
+  keyBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<KR, V>): KeyedStream<KR, V>;
+  keyBy<KR>(first: ValueMapper<K, V, KR> | GroupedOptions<K, V> = {}, options: GroupedOptions<KR, V> = {}): unknown {
+    if (typeof first !== 'function') return new KeyedStreamImpl(this.#context, this.#groupedByKey(first));
+    return new KeyedStreamImpl(this.#context, this.#groupedBy(first, options));
   }
 
   join<KT, VT, VR>(
@@ -207,6 +195,31 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
 
   process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options: ProcessOptions<KR, VR> = {}): KStream<KR, VR> {
     return this.#rekeyed(addProcess(this.#context.graph, this.#state.node, supplier, options), options);
+  }
+
+  #groupedBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V>): GroupedState<KR, V> {
+    const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
+    this.#context.graph.keyChanging.add(node);
+    return new GroupedState<KR, V>({
+      keySerde: options.keySerde ?? null,
+      valueSerde: options.valueSerde ?? this.#state.valueSerde,
+      sources: this.#state.sources,
+      repartitionRequired: true,
+      node,
+      givenName: options.name,
+    });
+  }
+
+  #groupedByKey(options: GroupedOptions<K, V>): GroupedState<K, V> {
+    const { sources, repartitionRequired, node } = this.#state;
+    return new GroupedState<K, V>({
+      keySerde: options.keySerde ?? this.#state.keySerde,
+      valueSerde: options.valueSerde ?? this.#state.valueSerde,
+      sources,
+      repartitionRequired,
+      node,
+      givenName: checkedName(options),
+    });
   }
 
   #joinedStream<KT, VO, VR>(

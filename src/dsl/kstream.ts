@@ -14,6 +14,7 @@ import type { TopicNameExtractor } from '../topology/nodes.js';
 import type { BranchedKStream } from './branched-kstream.js';
 import type { GlobalKTable } from './global-ktable.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
+import type { KeyedStream } from './keyed-stream.js';
 import type { KTable } from './ktable.js';
 import type {
   GroupedOptions,
@@ -178,6 +179,22 @@ export interface KStream<K, V> {
    * orders.groupByKey().count();
    */
   groupByKey(options?: GroupedOptions<K, V>): KGroupedStream<K, V>;
+
+  /**
+   * The stream by key, with event time and state as in Flink: windows with triggers and lateness, keyed state, timers. Without a function the records keep their
+   * keys, and go through a repartition topic only when an operator before may have changed them.
+   *
+   * @example
+   * builder
+   *   .stream('readings', { keySerde: serdes.string, valueSerde: serdes.json<Reading>(), watermarks: watermarks.boundedOutOfOrderness(5_000) })
+   *   .keyBy()
+   *   .window(tumblingEventTime({ size: 60_000 }))
+   *   .aggregate({ initial: () => 0, add: (sum, reading) => sum + reading.celsius, result: (sum) => sum })
+   *   .to('sums', { valueSerde: serdes.double });
+   */
+  keyBy(options?: GroupedOptions<K, V>): KeyedStream<K, V>;
+  /** By a new key: the records go through a repartition topic, across which event time does not pass yet (windows and timers by the wall clock do). */
+  keyBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<NoInfer<KR>, V>): KeyedStream<KR, V>;
 
   /**
    * Joins each record with those of another stream that have its key and lie in its window, in either order of arrival. A result's timestamp is the later one of its records.

@@ -3,6 +3,7 @@ import type { Awaitable } from '../processors/user-functions.js';
 import type { Serde } from '../serdes/serde.js';
 import type { JoinWindows } from '../time/join-windows.js';
 import type { Partitioner } from '../topology/nodes.js';
+import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
 import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 
 export interface NamedOptions {
@@ -20,6 +21,8 @@ export interface ConsumedOptions<K, V> extends NamedOptions {
   readonly timestampExtractor?: TimestampExtractor;
   /** Where to begin without a committed offset. Default: the app's `autoOffsetReset`. */
   readonly offsetReset?: 'earliest' | 'latest' | 'none';
+  /** What the records say about event time, for windows and timers in event time (`keyBy`). Default: nothing. */
+  readonly watermarks?: WatermarkStrategy<NoInfer<V>>;
 }
 
 /** How a topic is written. */

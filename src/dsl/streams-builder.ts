@@ -154,8 +154,15 @@ interface SourceFields {
   readonly valueSerde?: SourceOptions['valueSerde'];
   readonly timestampExtractor?: SourceOptions['timestampExtractor'];
   readonly offsetReset?: SourceOptions['offsetReset'];
+  readonly watermarks?: SourceOptions['watermarks'];
 }
 
-function sourceOptions({ keySerde = null, valueSerde = null, timestampExtractor = null, offsetReset = null }: SourceFields): SourceOptions {
-  return Object.freeze({ keySerde, valueSerde, timestampExtractor, offsetReset });
+function sourceOptions({
+  keySerde = null,
+  valueSerde = null,
+  timestampExtractor = null,
+  offsetReset = null,
+  watermarks = null,
+}: SourceFields): SourceOptions {
+  return Object.freeze({ keySerde, valueSerde, timestampExtractor, offsetReset, watermarks });
 }

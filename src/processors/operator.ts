@@ -27,6 +27,12 @@ export interface Operator<K = unknown, V = unknown> extends Downstream<K, V> {
    * Absent for operators that hold nothing back.
    */
   flush?(): MaybeAsync;
+  /**
+   * Event time has come to `watermark`; parents have emitted what follows from it. Absent for operators that do not look at event time. May work off what is
+   * due in portions: while `hasDueTimers` is true it is called again.
+   */
+  onWatermark?(watermark: number): MaybeAsync;
+  readonly hasDueTimers?: boolean;
   /** Called once when the task is closed, also after a failure. Must not forward. */
   close?(): MaybeAsync;
 }
@@ -72,6 +78,10 @@ export interface OperatorContext {
   serde<T>(serde: Serde<T> | null, part: 'key' | 'value'): CompiledSerde<T>;
   /** Highest record timestamp the task has processed, -1 before the first. */
   streamTime(): number;
+  /** Event time of the task: the lowest watermark of its partitions, -Infinity before the first. */
+  watermark(): number;
+  /** Whether a source of the task has a watermark strategy. */
+  readonly hasWatermarks: boolean;
   wallClock(): number;
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
   /** Asks for a commit soon. */

@@ -209,7 +209,12 @@ export class EpochRunner {
     const { transactionalId } = this.options.producer;
     return barrier.offsets.map((offset, index) => ({
       ...offset,
-      metadata: encodeCommittedMetadata({ epoch, transactionalId, partitionTime: barrier.partitionTimes[index] ?? -1 }),
+      metadata: encodeCommittedMetadata({
+        epoch,
+        transactionalId,
+        partitionTime: barrier.partitionTimes[index] ?? -1,
+        watermark: barrier.watermark,
+      }),
     }));
   }
 }

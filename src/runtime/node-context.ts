@@ -14,6 +14,8 @@ export interface TaskScope {
   readonly env: TaskEnvironment;
   readonly record: TaskRecord;
   streamTime(): number;
+  watermark(): number;
+  readonly hasWatermarks: boolean;
   store(node: string, name: string): StateStore;
   schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
 }
@@ -78,6 +80,14 @@ export class NodeContext implements OperatorContext {
 
   streamTime(): number {
     return this.scope.streamTime();
+  }
+
+  watermark(): number {
+    return this.scope.watermark();
+  }
+
+  get hasWatermarks(): boolean {
+    return this.scope.hasWatermarks;
   }
 
   wallClock(): number {

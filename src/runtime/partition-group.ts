@@ -37,6 +37,7 @@ export class PartitionGroup {
     let someEmpty = false;
     for (let i = 0; i < queues.length; i++) {
       const queue = queues[i] as RecordQueue;
+      if (queue.held) continue;
       if (!queue.hasHead) someEmpty = true;
       else if (best === null || queue.headTimestamp < best.headTimestamp) best = queue;
     }

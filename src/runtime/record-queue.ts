@@ -28,6 +28,8 @@ export class RecordQueue {
   /** Highest timestamp taken from this partition; -1 at first. */
   partitionTime: number;
   recordsTaken = 0;
+  /** True while the partition is too far ahead in event time and waits for the others. */
+  held = false;
   /** Decoded head record, filled only by sources that need the value to tell the time. */
   headKey: unknown = null;
   headValue: unknown = null;

@@ -12,7 +12,7 @@ import type { TaskRecord } from './task-record.js';
 /**
  * A source node at work: turns the head record of a queue into key, value and time, and sends it down.
  *
- * With the default time (the record's own) a record is decoded when it is processed; a custom extractor needs the value, so then it is decoded as soon
+ * With the default time (the record's own) a record is decoded when it is processed; a custom extractor or watermark generator needs the value, so then it is decoded as soon
  * as it becomes the head of its queue.
  */
 export class SourceReader {
@@ -34,7 +34,7 @@ export class SourceReader {
     this.keySerde = env.serde(node.keySerde, node.name, 'key');
     this.valueSerde = env.serde(node.valueSerde, node.name, 'value');
     this.extractor = node.timestampExtractor;
-    this.extractsAtHead = this.extractor !== null;
+    this.extractsAtHead = this.extractor !== null || node.watermarks?.readsValues === true;
   }
 
   process(queue: RecordQueue): MaybeAsync {
@@ -83,7 +83,10 @@ export class SourceReader {
     const { cursor, topic, partition } = queue;
     queue.headKey = key;
     queue.headValue = value;
-    if (this.extractor === null) return cursor.timestamp;
+    if (this.extractor === null) {
+      if (cursor.timestamp < 0) throw this.withoutTime(queue);
+      return cursor.timestamp;
+    }
     const { offset, timestamp } = cursor;
     let extracted: number;
     try {

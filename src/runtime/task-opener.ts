@@ -99,8 +99,8 @@ export class TaskOpener {
       const known = committed.find(({ topic, partition }) => topic === input.topic && partition === input.partition);
       const { topic, partition, sourceNode } = input;
       if (known !== undefined && known.offset >= 0) {
-        const partitionTime = decodeCommittedMetadata(known.metadata)?.partitionTime ?? -1;
-        inputs.push({ topic, partition, sourceNode, offset: known.offset, partitionTime });
+        const { partitionTime = -1, watermark } = decodeCommittedMetadata(known.metadata) ?? {};
+        inputs.push({ topic, partition, sourceNode, offset: known.offset, partitionTime, watermark });
       } else {
         const offset = await this.firstOffset(input, input.offsetReset ?? this.options.autoOffsetReset);
         inputs.push({ topic, partition, sourceNode, offset, partitionTime: -1 });

@@ -4,6 +4,7 @@ import { delay } from '../kafka/backoff.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import type { Cancellable, Operator, ScheduleOptions } from '../processors/operator.js';
 import type { StateStore } from '../stores/store.js';
+import type { PartitionWatermark } from '../time/watermarks/source-watermarks.js';
 import { PunctuationQueue } from '../time/punctuation-queue.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
 import type { TaskScope } from './node-context.js';
@@ -11,6 +12,7 @@ import { PartitionGroup, type PartitionLag } from './partition-group.js';
 import { RecordQueue } from './record-queue.js';
 import type { SourceReader } from './source-reader.js';
 import type { TaskEnvironment } from './task-environment.js';
+import { TaskEventTime } from './task-event-time.js';
 import { TaskRecord } from './task-record.js';
 import { wireTask, type WiredTask } from './task-wiring.js';
 
@@ -25,6 +27,8 @@ export interface TaskInput {
   readonly offset: number;
   /** Highest timestamp committed for the partition, -1 when none. */
   readonly partitionTime: number;
+  /** Event time of the task when it was committed; absent when it had none. */
+  readonly watermark?: number;
 }
 
 export interface TaskPosition {
@@ -72,6 +76,9 @@ export class Task implements TaskScope {
   private readonly byPartition = new Map<string, RecordQueue>();
   private busy: Promise<void> | null = null;
   private failure: Error | null = null;
+  private readonly eventTime: TaskEventTime | null;
+  /** Of the slice in work, ms of `performance.now()`. */
+  private deadline = Infinity;
   private isClosed = false;
   /** Records dropped at the head since `run` last counted them. */
   private droppedHeads = 0;
@@ -84,6 +91,13 @@ export class Task implements TaskScope {
     this.queues = options.inputs.map((input) => this.makeQueue(input));
     for (const queue of this.queues) this.byPartition.set(`${queue.topic}-${queue.partition}`, queue);
     this.group = new PartitionGroup(this.queues, options.lags, this.env.maxTaskIdleMs);
+    this.eventTime = TaskEventTime.of(
+      this.queues,
+      this.wired.operators,
+      this.record,
+      options.lags,
+      options.inputs.reduce((highest, { watermark = -Infinity }) => Math.max(highest, watermark), -Infinity),
+    );
     this.wired.init();
   }
 
@@ -93,6 +107,19 @@ export class Task implements TaskScope {
 
   streamTime(): number {
     return this.group.streamTime;
+  }
+
+  watermark(): number {
+    return this.eventTime?.watermark ?? -Infinity;
+  }
+
+  get hasWatermarks(): boolean {
+    return this.eventTime !== null;
+  }
+
+  /** The partitions that event time comes from, each with its watermark; empty when no source has watermarks. */
+  explainWatermark(): PartitionWatermark[] {
+    return this.eventTime?.explain() ?? [];
   }
 
   reads(topic: string, partition: number): boolean {
@@ -116,7 +143,13 @@ export class Task implements TaskScope {
     if (this.failure !== null) throw this.failure;
     let count = this.takeDropped();
     const now = this.env.wallClock();
-    while (this.busy === null) {
+    this.deadline = deadline;
+    if (this.busy === null && this.movesEventTime) {
+      count++;
+      const moving = this.moveEventTime();
+      if (moving !== undefined) this.await(moving);
+    }
+    while (this.busy === null && !this.movesEventTime) {
       if (!this.fillHeads()) break;
       const queue = this.group.pick(now);
       if (queue === null) break;
@@ -138,12 +171,14 @@ export class Task implements TaskScope {
 
   /** Fires due wall-clock punctuations; returns how many. */
   punctuate(now: number): number {
-    if (this.busy !== null || this.wallClockTimers.nextAt > now) return 0;
+    if (this.busy !== null) return 0;
+    const moved = this.emitWatermarks(now) ? 1 : 0;
+    if (this.isBusy || this.wallClockTimers.nextAt > now) return moved;
     const before = this.env.metrics.punctuations;
     const pending = this.wallClockTimers.punctuate(now);
     if (pending !== undefined) this.await(pending);
     this.dirty = true;
-    return this.env.metrics.punctuations - before;
+    return moved + this.env.metrics.punctuations - before;
   }
 
   /** Resolves when no record is in work; rejects with what failed. */
@@ -155,7 +190,10 @@ export class Task implements TaskScope {
   /** Step 2 of a barrier: lets operators emit what they hold back, parents first. The task must be settled. Throws what failed. */
   flush(): MaybeAsync {
     if (this.failure !== null) throw this.failure;
-    return this.flushFrom(0);
+    if (this.eventTime === null) return this.flushFrom(0);
+    this.eventTime.onPeriodicEmit(this.env.wallClock());
+    const moving = this.moveEventTime();
+    return moving === undefined ? this.flushFrom(0) : moving.then(() => this.flushFrom(0));
   }
 
   positions(): TaskPosition[] {
@@ -170,7 +208,7 @@ export class Task implements TaskScope {
   /** Deadline of idle waiting or next wall-clock punctuation, ms of the wall clock; null when there is none. */
   nextWakeUp(): number | null {
     const idle = this.group.idleDeadline();
-    const next = Math.min(idle ?? Infinity, this.wallClockTimers.nextAt);
+    const next = Math.min(idle ?? Infinity, this.wallClockTimers.nextAt, this.eventTime?.nextEmitAt ?? Infinity);
     return next === Infinity ? null : next;
   }
 
@@ -273,7 +311,35 @@ export class Task implements TaskScope {
     if (this.isClosed) return;
     queue.taken();
     this.env.metrics.recordsProcessed++;
-    if (this.streamTimers.nextAt <= this.group.streamTime) return this.streamTimers.punctuate(this.group.streamTime);
+    this.eventTime?.onEvent(queue);
+    if (this.streamTimers.nextAt <= this.group.streamTime) {
+      const pending = this.streamTimers.punctuate(this.group.streamTime);
+      if (pending !== undefined) return pending.then(() => this.moveEventTime());
+    }
+    return this.moveEventTime();
+  }
+
+  /** True while operators have a watermark to hear of: no record is taken before. */
+  private get movesEventTime(): boolean {
+    return this.eventTime !== null && this.eventTime.isMoving;
+  }
+
+  /** Hands a watermark that has moved to the operators. */
+  private moveEventTime(): MaybeAsync {
+    if (this.eventTime?.isMoving !== true) return;
+    this.dirty = true;
+    return this.eventTime.propagate(this.deadline);
+  }
+
+  /** True when it was time and event time moved. */
+  private emitWatermarks(now: number): boolean {
+    const { eventTime } = this;
+    if (eventTime === null || now < eventTime.nextEmitAt) return false;
+    eventTime.onPeriodicEmit(now);
+    const moves = eventTime.isMoving;
+    const moving = this.moveEventTime();
+    if (moving !== undefined) this.await(moving);
+    return moves;
   }
 
   private takeDropped(): number {

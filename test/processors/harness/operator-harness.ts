@@ -142,6 +142,8 @@ export class OperatorHarness {
         if (store === undefined) throw new MillraceError('MILL_TOPOLOGY_UNKNOWN_STORE', `no store ${name}`);
         return store;
       },
+      watermark: () => -Infinity,
+      hasWatermarks: false,
       serde: <T>(serde: Serde<T> | null) => compileSerde(serde ?? (serdes.string as unknown as Serde<T>)),
       streamTime: () => this.streamTime,
       wallClock: () => this.now,

@@ -82,7 +82,11 @@ class PlayedActiveTask {
     const { played } = this;
     played.frozen.push(epoch);
     played.dirty = false;
-    return { offsets: [{ topic: `in-${played.id}`, partition: 0, offset: played.offset, leaderEpoch: -1 }], partitionTimes: [1] };
+    return {
+      offsets: [{ topic: `in-${played.id}`, partition: 0, offset: played.offset, leaderEpoch: -1 }],
+      partitionTimes: [1],
+      watermark: -Infinity,
+    };
   }
 
   committed(epoch: number): void {
