@@ -16,7 +16,7 @@ const builder = new StreamsBuilder();
 const payments = builder.stream('payments', { keySerde: serdes.string, valueSerde: serdes.json<Payment>() });
 builder
   .stream('invoices', { keySerde: serdes.string, valueSerde: serdes.json<Invoice>() })
-  .leftJoin(payments, ({ total }, payment) => (payment === null ? 'overdue' : payment.amount < total ? 'paid in part' : 'paid'), {
+  .leftJoin(payments, ({ total }, payment): string => (payment === null ? 'overdue' : payment.amount < total ? 'paid in part' : 'paid'), {
     name: 'with-payment',
     storeName: 'invoice-payments',
     windows: joinWindows({ before: 0, after: 30 * day, grace: day }),

@@ -3,6 +3,12 @@
 //   KAFKA_BROKERS=localhost:9092 npx tsx examples/08-sessions.ts
 import { serdes, sessions, StreamsApp, StreamsBuilder } from 'millrace';
 
+interface Visit {
+  readonly from: number;
+  readonly to: number;
+  readonly pages: readonly string[];
+}
+
 const minute = 60_000;
 
 const builder = new StreamsBuilder();
@@ -23,7 +29,7 @@ builder
   .toStream({ name: 'finished-visits' })
   .map((pages, { key, window }) => [key, { from: window.start, to: window.end, pages }] as const, {
     keySerde: serdes.string,
-    valueSerde: serdes.json(),
+    valueSerde: serdes.json<Visit>(),
   })
   .to('visits');
 
