@@ -80,7 +80,6 @@ export class EpochRunner {
   }
 
   recovered(): void {
-    this.options.output.turnOver();
     this.execute(this.machine.on({ kind: 'recovered', now: this.options.now() }));
   }
 
@@ -120,11 +119,10 @@ export class EpochRunner {
   }
 
   private sealNow(epoch: number, tasks: readonly ActiveTask[], startedAt: number): void {
-    const { producer, output } = this.options;
+    const { producer } = this.options;
     const dirty = tasks.filter(({ task }) => task.dirty);
     const offsets = dirty.flatMap((task) => this.offsetsOf(task.freeze(epoch), epoch));
     const sealed = producer.sealEpoch();
-    output.turnOver();
     this.options.metrics.barrier(performance.now() - startedAt);
     const commands = this.machine.on({ kind: 'sealed', empty: dirty.length === 0 });
     this.execute(commands);

@@ -191,6 +191,7 @@ export class Task implements TaskScope {
 
   /** Waits for what is in work, closes the operators, gives buffered memory back. */
   async close(): Promise<void> {
+    this.record.close();
     try {
       await this.busy;
     } catch {
