@@ -31,13 +31,21 @@ async function main(args: string[]): Promise<number> {
     return 2;
   }
   const rows = allRows.filter(({ name }) => options.rows.length === 0 || options.rows.includes(name));
-  const results = await measure(rows, options);
+  const { results, failed } = await measure(rows, options);
   console.log(formatTable(results));
   if (options.json !== null) await writeFile(options.json, `${JSON.stringify({ rows: results }, null, 2)}\n`);
-  return 0;
+  if (failed.length === 0) return 0;
+  console.error(`No result: ${failed.join(', ')}`);
+  return 1;
 }
 
-async function measure(rows: readonly Row[], options: BenchOptions): Promise<RowResult[]> {
+interface Outcome {
+  readonly results: RowResult[];
+  /** Rows that threw; the others go on without them. */
+  readonly failed: string[];
+}
+
+async function measure(rows: readonly Row[], options: BenchOptions): Promise<Outcome> {
   const onProgress = printProgress();
   const log = (text: string): void => onProgress({ kind: 'step', text });
   const keeper = startKeeper();
@@ -45,19 +53,24 @@ async function measure(rows: readonly Row[], options: BenchOptions): Promise<Row
   keeper.addFolder(scratch);
   try {
     await using stack = await startStack({ onProgress });
-    const node = await compileNodeSide(await emptyFolder(scratch, 'node'), await profileArguments(options.profile));
+    const node = await compileNodeSide(await emptyFolder(scratch, 'node'), options.profile === null ? null : resolve(options.profile));
     const needsJava = rows.some(({ against }) => against === 'Kafka Streams');
     const java = needsJava ? await buildJavaSide(await findJavaTools(), scratch, options.jvmArguments, onProgress) : null;
     const port = await connect(stack.bootstrapServers, 'bench');
     try {
       const inputs = new Inputs(port, partitions, log);
       const bench = new Bench(options, port, inputs, { brokers: stack.bootstrapServers, scratch, node, java, keeper });
-      const results: RowResult[] = [];
+      const outcome: Outcome = { results: [], failed: [] };
       for (const row of rows) {
         log(`${row.name}, against ${row.against}`);
-        results.push(...(await row.run(bench)));
+        try {
+          outcome.results.push(...(await row.run(bench)));
+        } catch (error) {
+          console.error(error);
+          outcome.failed.push(row.name);
+        }
       }
-      return results;
+      return outcome;
     } finally {
       await port.close();
     }
@@ -71,12 +84,6 @@ async function emptyFolder(parent: string, name: string): Promise<string> {
   const folder = join(parent, name);
   await mkdir(folder);
   return folder;
-}
-
-async function profileArguments(folder: string | null): Promise<string[]> {
-  if (folder === null) return [];
-  await mkdir(folder, { recursive: true });
-  return ['--cpu-prof', '--cpu-prof-dir', resolve(folder)];
 }
 
 await runMain(() => main(process.argv.slice(2)));

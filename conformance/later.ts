@@ -4,23 +4,8 @@
  */
 export const later: ReadonlySet<string> = new Set([
   // Kafka Streams
-  'stream–stream join',
-  'table–table join',
-  'table–table foreign-key join',
-  'table groupBy',
-  'table filter',
-  'cogroup',
-  'session windows',
-  'sliding windows',
-  'suppress',
-  'versioned tables',
-  'versioned store',
-  'topology optimisation',
   // Flink
   'flink/cep',
-  'flink/interval-join',
-  'flink/key-groups',
-  'flink/operator-state',
   'flink/seed-examples',
   'flink/sql-group-agg',
   'flink/sql-joins',
@@ -29,11 +14,4 @@ export const later: ReadonlySet<string> = new Set([
   'flink/sql-setops',
   'flink/sql-topn-dedup',
   'flink/sql-window-tvf',
-  'flink/timers',
-  'flink/triggers',
-  'flink/ttl',
-  'flink/watermark-valve',
-  'flink/watermarks',
-  'flink/window-operator',
-  'flink/windows',
 ]);

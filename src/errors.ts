@@ -40,6 +40,7 @@ export const errorTable = {
   MILL_STORE_DIRECTORY_LOCKED: 'Another process uses this state directory: stop it, or give this one another `stateDir`.',
   MILL_STORE_CORRUPTED: 'The local store can’t be read; Millrace wipes it and restores it from its changelog.',
   MILL_STORE_IO: 'Check free space and rights of the state directory’s disk; nothing committed is lost, the changelog has it.',
+  MILL_BUFFER_FULL: 'Give `suppress` a larger buffer, or set `whenFull` to "emitEarly" or "spill".',
   MILL_STATE_INVALID: 'Call the method in a state that allows it.',
   MILL_CLOSE_TIMEOUT: 'Give `close` a longer timeout; work not committed is processed again by the next owner.',
   MILL_INVARIANT: 'This is a fault in Millrace: please report it with the message and the stack.',

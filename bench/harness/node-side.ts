@@ -20,9 +20,9 @@ export interface NodeSide {
 
 /**
  * @param folder empty; filled here
- * @param nodeArgs for the library's own programs
+ * @param profile where the library's own programs leave CPU profiles, named after their application id; null: none
  */
-export async function compileNodeSide(folder: string, nodeArgs: readonly string[]): Promise<NodeSide> {
+export async function compileNodeSide(folder: string, profile: string | null): Promise<NodeSide> {
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n');
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   for (const part of ['src', 'bench']) {
@@ -30,13 +30,22 @@ export async function compileNodeSide(folder: string, nodeArgs: readonly string[
       if (entry.endsWith('.ts') && !entry.includes('node_modules')) await compile(join(part, entry), folder);
     }
   }
+  let started = 0;
   return {
     command: (program, values) => ({
       file: process.execPath,
-      args: [...(program.startsWith('ours/') ? nodeArgs : []), join(folder, 'bench', `${program}.js`), ...toCommandLine(values)],
+      args: [
+        ...profileArguments(program.startsWith('ours/') ? profile : null, `${values['application-id']}-${++started}`),
+        join(folder, 'bench', `${program}.js`),
+        ...toCommandLine(values),
+      ],
       cwd: root,
     }),
   };
+}
+
+function profileArguments(folder: string | null, name: string): string[] {
+  return folder === null ? [] : ['--cpu-prof', '--cpu-prof-dir', folder, '--cpu-prof-name', `${name}.cpuprofile`];
 }
 
 async function compile(path: string, folder: string): Promise<void> {

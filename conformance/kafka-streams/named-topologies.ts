@@ -1,7 +1,11 @@
 /** The topologies that rows of names are about, by the names that the rows call them. */
-import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import type { Optimization } from '../../src/dsl/graph/write-graph.js';
 import type { KStream } from '../../src/dsl/kstream.js';
+import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import { untilWindowCloses } from '../../src/dsl/suppressed.js';
 import { serdes } from '../../src/serdes/serdes.js';
+import { joinWindows } from '../../src/time/join-windows.js';
+import { tumbling } from '../../src/time/time-windows.js';
 import type { Topology } from '../../src/topology/nodes.js';
 import { NotBuiltError } from '../case.js';
 
@@ -9,6 +13,9 @@ type Declare = (builder: StreamsBuilder, input: (topic: string) => KStream<strin
 
 const consumed = { keySerde: serdes.string, valueSerde: serdes.string };
 const rekeyed = { keySerde: serdes.string };
+
+const windows = joinWindows({ before: 10, after: 10 });
+const concatenated = (left: string | null, right: string | null): string => `${left}${right}`;
 
 const declarations: Readonly<Record<string, Declare | undefined>> = {
   'stream-passthrough': (_builder, input) => {
@@ -77,27 +84,76 @@ const declarations: Readonly<Record<string, Declare | undefined>> = {
       .toStream()
       .to('out');
   },
+  'table groupBy count': (builder) => {
+    builder
+      .table('in', consumed)
+      .groupBy((value, key) => [value, key], consumed)
+      .count()
+      .toStream()
+      .to('out');
+  },
+  'windowed count suppress': (_builder, input) => {
+    input('in')
+      .groupByKey()
+      .windowedBy(tumbling({ size: 10 }))
+      .count()
+      .suppress(untilWindowCloses())
+      .toStream()
+      .selectKey((_value, key) => key.key, rekeyed)
+      .to('out');
+  },
+  cogroup: (_builder, input) => {
+    input('a')
+      .groupByKey()
+      .cogroup((all: string, value) => all + value)
+      .cogroup(input('b').groupByKey(), (all, value) => all + value)
+      .aggregate(() => '')
+      .toStream()
+      .to('out');
+  },
+  'stream-stream inner join': (_builder, input) => {
+    const [left, right] = [input('l'), input('r')];
+    left.join(right, concatenated, { windows }).to('out');
+  },
+  'stream-stream left join': (_builder, input) => {
+    const [left, right] = [input('l'), input('r')];
+    left.leftJoin(right, concatenated, { windows }).to('out');
+  },
+  'stream-stream inner join of rekeyed, named': (_builder, input) => {
+    const left = input('l').selectKey((value) => value, rekeyed);
+    const right = input('r').selectKey((value) => value, rekeyed);
+    left.join(right, concatenated, { windows, name: 'my-join', storeName: 'my-join-store' }).to('out');
+  },
+  'stream-stream outer join, named': (_builder, input) => {
+    const [left, right] = [input('l'), input('r')];
+    left.outerJoin(right, concatenated, { windows, name: 'my-join', storeName: 'my-join-store' }).to('out');
+  },
+  'stream self join': (_builder, input) => {
+    const both = input('in');
+    both.join(both, concatenated, { windows }).to('out');
+  },
+  'table-table inner join': (builder) => {
+    const [left, right] = [builder.table('l', consumed), builder.table('r', consumed)];
+    left.join(right, concatenated).toStream().to('out');
+  },
+  'table-table fk join': (builder) => {
+    const [left, right] = [builder.table('l', consumed), builder.table('r', consumed)];
+    left
+      .join(right, concatenated, { foreignKey: (value) => value })
+      .toStream()
+      .to('out');
+  },
+  'table-table fk join named': (builder) => {
+    const [left, right] = [builder.table('l', consumed), builder.table('r', consumed)];
+    const options = { name: 'fk', materialized: { ...consumed, storeName: 'res' }, foreignKey: (value: string) => value };
+    left.join(right, concatenated, options).toStream().to('out');
+  },
 };
 
-/** Rows about operators that are not there, by the operator. */
-const missing: Readonly<Record<string, string | undefined>> = {
-  'table groupBy count': 'table groupBy',
-  'stream-stream inner join': 'stream–stream join',
-  'stream-stream left join': 'stream–stream join',
-  'stream-stream inner join of rekeyed, named': 'stream–stream join',
-  'stream-stream outer join, named': 'stream–stream join',
-  'stream self join': 'stream–stream join',
-  'table-table inner join': 'table–table join',
-  'table-table fk join': 'table–table foreign-key join',
-  'table-table fk join named': 'table–table foreign-key join',
-  'windowed count suppress': 'suppress',
-  cogroup: 'cogroup',
-};
-
-export function buildNamedTopology(name: string): Topology {
+export function buildNamedTopology(name: string, optimizations: readonly Optimization[]): Topology {
   const declare = declarations[name];
-  if (declare === undefined) throw new NotBuiltError(missing[name] ?? `topology ${name}`);
+  if (declare === undefined) throw new NotBuiltError(`topology ${name}`);
   const builder = new StreamsBuilder();
   declare(builder, (topic) => builder.stream(topic, consumed));
-  return builder.build();
+  return builder.build({ optimizations });
 }

@@ -49,7 +49,15 @@ export function flightDelays(): Topology {
     .aggregate(
       (): Totals => ({ flights: 0, delay: 0 }),
       (totals, flight) => ({ flights: totals.flights + 1, delay: totals.delay + flight.delay }),
-      { name: 'daily-delays', materialized: { storeName: 'daily-delays-store', valueSerde: serdes.json<Totals>() } },
+      {
+        name: 'daily-delays',
+        materialized: {
+          storeName: 'daily-delays-store',
+          valueSerde: serdes.json<Totals>(),
+          // The broker counts retention by record time, and these flights are of 2001.
+          changelogConfigs: { 'retention.ms': '-1' },
+        },
+      },
     )
     .toStream()
     .leftJoin(airports, describe, { keyOf: (_totals, window) => window.key })

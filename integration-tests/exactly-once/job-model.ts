@@ -1,7 +1,7 @@
 import type { KafkaPort } from '../../src/kafka/port.js';
 import { TopicTail, type ReadRecord } from '../faults/topic-tail.js';
 import { after, nothing, type Fold } from './fold.js';
-import { rekey, type JobTopics, type JobVariant } from './job-topology.js';
+import { rekey, windowName, windowSize, type JobTopics, type JobVariant } from './job-topology.js';
 
 /**
  * What the job must have written, folded from what its input topic really holds, and how far the committed output is from it.
@@ -9,14 +9,28 @@ import { rekey, type JobTopics, type JobVariant } from './job-topology.js';
 export class JobModel {
   readonly values = new Map<string, number[]>();
   readonly folds = new Map<string, Fold[]>();
+  /** By window name. */
+  readonly windows = new Map<string, Fold[]>();
+  /** Final folds of windows that stream time has passed, by window name. */
+  readonly finals = new Map<string, Fold[]>();
 
   constructor(input: readonly ReadRecord[]) {
-    for (const { key, value } of input) {
+    const places = new Map<string, { readonly partition: number; readonly end: number }>();
+    const streamTimes = new Map<number, number>();
+    for (const { key, value, timestamp, partition } of input) {
       if (key === null || value === null) throw new Error('the job’s input has neither null keys nor null values');
       const number = value.readInt32BE(0);
       append(this.values, key, number);
-      const soFar = this.folds.get(key) ?? [];
-      append(this.folds, key, after(soFar[soFar.length - 1] ?? nothing(), number));
+      addTo(this.folds, key, number);
+      const start = Math.floor(timestamp / windowSize) * windowSize;
+      if (timestamp < (streamTimes.get(partition) ?? 0)) throw new Error('the job’s input is in the order of time');
+      streamTimes.set(partition, timestamp);
+      addTo(this.windows, windowName(key, start), number);
+      places.set(windowName(key, start), { partition, end: start + windowSize });
+    }
+    for (const [name, { partition, end }] of places) {
+      const folds = this.windows.get(name) ?? [];
+      if (end <= (streamTimes.get(partition) ?? 0)) this.finals.set(name, folds.slice(-1));
     }
   }
 
@@ -35,6 +49,8 @@ export class JobOutput {
   readonly mapped: TopicTail;
   readonly updates: TopicTail;
   readonly commits: TopicTail;
+  readonly windows: TopicTail;
+  readonly finals: TopicTail;
   readonly rekeyed: TopicTail;
   private readonly input: TopicTail;
 
@@ -47,6 +63,8 @@ export class JobOutput {
     this.mapped = new TopicTail(port, topics.mapped);
     this.updates = new TopicTail(port, topics.updates);
     this.commits = new TopicTail(port, topics.commits);
+    this.windows = new TopicTail(port, topics.windows);
+    this.finals = new TopicTail(port, topics.finals);
     this.rekeyed = new TopicTail(port, topics.rekeyed);
   }
 
@@ -55,16 +73,20 @@ export class JobOutput {
     const wanted = (await this.input.poll()).length;
     const mapped = (await this.mapped.poll()).length >= wanted;
     if (this.variant === 'mapOnly') return mapped;
-    await Promise.all([this.updates.poll(), this.commits.poll(), this.rekeyed.poll()]);
+    await Promise.all([this.updates, this.commits, this.windows, this.finals, this.rekeyed].map((tail) => tail.poll()));
     const commits = new Map(this.commits.records.map(({ key, value }) => [key, foldOf(value).n]));
     const committed = [...commits.values()].reduce((sum, n) => sum + n, 0);
-    return mapped && this.updates.records.length >= wanted && this.rekeyed.records.length >= wanted && committed >= wanted;
+    if (!mapped || committed < wanted) return false;
+    if ([this.updates, this.windows, this.rekeyed].some(({ records }) => records.length < wanted)) return false;
+    return this.finals.records.length >= this.model().finals.size;
   }
 
   /** Where each output stands, for a message. */
   counts(): string {
-    const { input, mapped, updates, commits, rekeyed } = this;
-    return [input, mapped, updates, commits, rekeyed].map(({ topic, records }) => `${topic}: ${records.length}`).join(', ');
+    const { input, mapped, updates, commits, windows, finals, rekeyed } = this;
+    return [input, mapped, updates, commits, windows, finals, rekeyed]
+      .map(({ topic, records }) => `${topic}: ${records.length}`)
+      .join(', ');
   }
 
   model(): JobModel {
@@ -77,6 +99,8 @@ export class JobOutput {
     const faults = exactly('mapped', this.mapped.records, new Map(model.values), (value) => value?.readInt32BE(0) ?? null);
     if (this.variant === 'mapOnly') return faults;
     faults.push(...exactly('updates', this.updates.records, model.folds, foldOf));
+    faults.push(...exactly('windows', this.windows.records, model.windows, foldOf));
+    faults.push(...exactly('finals', this.finals.records, model.finals, foldOf));
     faults.push(...exactly('rekeyed', this.rekeyed.records, new Map([...model.folds].map(([key, folds]) => [rekey(key), folds])), foldOf));
     faults.push(...someInOrder('commits', this.commits.records, model.folds));
     return faults;
@@ -128,6 +152,11 @@ function someInOrder(name: string, records: readonly ReadRecord[], wanted: Reado
   for (const [key, folds] of wanted)
     if (last.get(key) !== folds.length) faults.push(`${name}: ${key} ends at ${last.get(key)} instead of ${folds.length}`);
   return faults;
+}
+
+function addTo(folds: Map<string, Fold[]>, name: string, value: number): void {
+  const soFar = folds.get(name) ?? [];
+  append(folds, name, after(soFar[soFar.length - 1] ?? nothing(), value));
 }
 
 function same(a: unknown, b: unknown): boolean {

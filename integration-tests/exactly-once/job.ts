@@ -14,13 +14,8 @@ app.setRestoreListener({
 });
 
 process.on('message', (command: JobCommand) => {
-  if (command === 'metrics') tell({ kind: 'metrics', metrics: app.metrics() });
-  else {
-    app.close().then(end, (error: unknown) => {
-      tellError(error);
-      end();
-    });
-  }
+  if (command === 'metrics') tellMetrics();
+  else void app.close().catch(tellError).then(tellMetrics).finally(end);
 });
 // Without its test the process has no reason to live.
 process.on('disconnect', () => process.exit(1));
@@ -34,6 +29,10 @@ function tell(message: JobMessage): void {
   if (process.connected) process.send?.(message);
 }
 
+function tellMetrics(): void {
+  tell({ kind: 'metrics', metrics: app.metrics() });
+}
+
 function tellError(error: unknown): void {
   tell({ kind: 'error', code: error instanceof MillraceError ? error.code : '', message: String(error) });
 }
@@ -41,7 +40,7 @@ function tellError(error: unknown): void {
 /** Ends by itself, so that whatever the library left open keeps the process and shows in the test. */
 function end(): void {
   process.removeAllListeners('disconnect');
-  process.disconnect?.();
+  process.disconnect();
 }
 
 function toTest(bindings: Record<string, unknown>): Logger {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { delay } from '../../src/kafka/backoff.js';
 import { ApiKeys } from '../faults/api-keys.js';
 import type { JobProcess } from '../faults/job-process.js';
-import { JobRun } from '../faults/job-run.js';
+import { JobRun, type JobRunOptions } from '../faults/job-run.js';
 import type { KafkaProxy, ProxiedRequest, Verdict } from '../faults/kafka-proxy.js';
 import { chaosSeed, Random } from '../faults/random.js';
 import { until } from '../faults/until.js';
@@ -16,8 +16,8 @@ afterEach(async () => {
   for (const run of runs.splice(0)) await run.end();
 });
 
-async function begin(name: string): Promise<JobRun> {
-  const run = await JobRun.create(name);
+async function begin(name: string, config: JobRunOptions['config'] = {}): Promise<JobRun> {
+  const run = await JobRun.create(name, { config });
   runs.push(run);
   run.input.start(perSecond);
   return run;
@@ -59,14 +59,15 @@ describe('kill -9 with the library’s defaults', () => {
     for (const instance of all) await instance.untilState('running');
     for (let kills = 0; kills < 10;) {
       await delay(random.between(0, 700));
-      const victims = random.next() < 0.3 ? all.filter((instance) => instance !== random.pick(all)).slice(0, 2) : [random.pick(all)];
+      const spared = random.pick(all);
+      const victims = random.next() < 0.3 ? all.filter((instance) => instance !== spared) : [spared];
       await Promise.all(victims.map((victim) => victim.kill()));
       kills += victims.length;
       for (const victim of victims) victim.start();
       if (random.next() < 0.7) for (const victim of victims) await victim.untilState('running');
     }
-    await all[1]!.untilState('running');
     await all[1]!.kill();
+    await all[2]!.untilState('running');
     await all[2]!.close();
     await expectTheModel(run, all[0]!);
   });
@@ -89,10 +90,13 @@ describe('kill -9 with the library’s defaults', () => {
     const { instance, proxy } = await run.proxied();
     instance.start();
     await instance.untilState('running');
-    await run.output.isComplete();
     for (const [where, [direction, api, verdict, purpose = '-main']] of Object.entries(moments)) {
       const needsStart = purpose === '-restore' || api === 'syncGroup' || api === 'initProducerId';
-      if (needsStart) await instance.kill();
+      if (needsStart) {
+        const before = (await run.output.mapped.poll()).length;
+        await instance.untilSo('there is something to restore', async () => (await run.output.mapped.poll()).length > before);
+        await instance.kill();
+      }
       const killed = killAt(
         instance,
         proxy,
@@ -113,6 +117,52 @@ describe('kill -9 with the library’s defaults', () => {
       await instance.untilState('running');
     }
     await expectTheModel(run, instance);
+  });
+
+  it(named('with stores in memory, restored whole each time'), async () => {
+    const random = new Random(seed + 2);
+    const run = await begin('killed-in-memory', { storeEngine: 'memory' });
+    const instance = run.instance();
+    for (let kill = 0; kill < 4; kill++) {
+      instance.start();
+      await instance.untilState('running');
+      await delay(random.between(0, 500));
+      await instance.kill();
+    }
+    instance.start();
+    await run.input.stop();
+    expect(await run.differences()).toEqual([]);
+    await instance.close();
+    expect(instance.errors).toEqual([]);
+  });
+
+  it(named('at least once: nothing is lost, though some may come again'), async () => {
+    const random = new Random(seed + 3);
+    const run = await begin('killed-at-least-once', { processingGuarantee: 'at_least_once', commitInterval: 300 });
+    const instance = run.instance();
+    for (let kill = 0; kill < 4; kill++) {
+      instance.start();
+      await instance.untilState('running');
+      await delay(random.between(0, 700));
+      await instance.kill();
+    }
+    instance.start();
+    await run.input.stop();
+    const lost = async (): Promise<string[]> => {
+      await run.output.isComplete();
+      const written = new Set(run.output.mapped.records.map(({ key, value }) => `${key} ${value?.readInt32BE(0)}`));
+      return [...run.output.model().values]
+        .flatMap(([key, values]) => values.map((value) => `${key} ${value}`))
+        .filter((pair) => !written.has(pair));
+    };
+    await until(
+      'every record is there',
+      async () => (await lost()).length === 0,
+      60_000,
+      () => run.story(),
+    );
+    await instance.close();
+    expect(instance.errors).toEqual([]);
   });
 
   it('while LevelDB is written', async () => {

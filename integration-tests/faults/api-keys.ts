@@ -2,9 +2,12 @@
 export const ApiKeys = {
   produce: 0,
   fetch: 1,
+  listOffsets: 2,
+  metadata: 3,
   offsetFetch: 9,
-  heartbeat: 12,
+  findCoordinator: 10,
   joinGroup: 11,
+  heartbeat: 12,
   syncGroup: 14,
   initProducerId: 22,
   endTxn: 26,

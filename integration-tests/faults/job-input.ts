@@ -62,23 +62,26 @@ export class JobInput {
     const taken = builder.take();
     if (taken === null) return;
     taken.stamp(null, 0);
-    const records = taken.batches.map((batch) => Buffer.from(batch.buffer));
+    for (const { buffer } of taken.batches) await this.writeUntilDone(partition, buffer);
+  }
+
+  private async writeUntilDone(partition: number, batch: Buffer): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      const failed = await this.writeOnce(partition, records, attempt > 1).catch((error: unknown) => String(error));
+      const failed = await this.writeOnce(partition, batch, attempt > 1).catch((error: unknown) => String(error));
       if (failed === null) return;
       if (attempt === 500) throw new Error(`input could not be written: ${failed}`);
       await delay(100);
     }
   }
 
-  private async writeOnce(partition: number, records: readonly Buffer[], refresh: boolean): Promise<string | null> {
+  private async writeOnce(partition: number, batch: Buffer, refresh: boolean): Promise<string | null> {
     const { topics } = await this.port.metadata([this.topic], { refresh });
     const leader = topics.get(this.topic)?.partitions[partition]?.leader ?? -1;
     const { partitions } = await this.port.produce(leader, {
       transactionalId: null,
       acks: -1,
       timeoutMs: 10_000,
-      partitions: [{ topic: this.topic, partition, records }],
+      partitions: [{ topic: this.topic, partition, records: [batch] }],
     });
     return partitions[0]?.errorCode === 0 ? null : `error ${partitions[0]?.errorCode}`;
   }

@@ -142,7 +142,7 @@ export class JobProcess {
       this.answered++;
     }
     if (message.kind === 'log') this.remember(`${message.level} ${message.message} ${message.fields}`);
-    else if (message.kind !== 'metrics') this.remember(JSON.stringify(message));
+    else if (message.kind === 'state' || message.kind === 'error') this.remember(JSON.stringify(message));
     this.onMessage(message);
   }
 

@@ -15,6 +15,16 @@ import { JobProcess } from './job-process.js';
 import { KafkaProxy } from './kafka-proxy.js';
 import { until } from './until.js';
 
+const topicNames = [
+  'input',
+  'mapped',
+  'updates',
+  'commits',
+  'windows',
+  'finals',
+  'rekeyed',
+] as const satisfies readonly (keyof JobTopics)[];
+
 export interface JobRunOptions {
   /** Default: those of the shared stack. */
   readonly brokers?: readonly string[];
@@ -57,14 +67,7 @@ export class JobRun {
     const sasl = options.credentials && { mechanism: 'plain', ...options.credentials.superUser };
     const port = createKafkajsPort({ brokers, clientId: 'job-test', sasl }, silentLogger);
     await port.connect();
-    const topic = (what: string): string => `${applicationId}-${what}`;
-    const topics = {
-      input: topic('input'),
-      mapped: topic('mapped'),
-      updates: topic('updates'),
-      commits: topic('commits'),
-      rekeyed: topic('rekeyed-out'),
-    };
+    const topics = Object.fromEntries(topicNames.map((name) => [name, `${applicationId}-${name}`])) as Record<keyof JobTopics, string>;
     const created = await port.admin.createTopics(
       Object.values(topics).map((name) => ({ topic: name, partitions: options.partitions ?? 3, replicationFactor: -1, configs: {} })),
     );

@@ -118,7 +118,7 @@ class Link {
   }
 }
 
-/** Cuts the stream into frames and hands them over one after the other, the next when the last one is dealt with. */
+/** Cuts the stream into frames and hands them over one after the other, the next when the last one is dealt with. A judge that fails breaks the connection. */
 function pump(socket: Socket, handle: (frame: Buffer) => Promise<void>): void {
   let rest: Buffer = Buffer.alloc(0);
   let turn: Promise<void> = Promise.resolve();
@@ -127,7 +127,11 @@ function pump(socket: Socket, handle: (frame: Buffer) => Promise<void>): void {
     while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE(0)) {
       const frame = rest.subarray(0, 4 + rest.readInt32BE(0));
       rest = rest.subarray(frame.length);
-      turn = turn.then(() => handle(frame));
+      turn = turn
+        .then(() => handle(frame))
+        .catch((error: unknown) => {
+          socket.destroy(error instanceof Error ? error : new Error(String(error)));
+        });
     }
   });
 }

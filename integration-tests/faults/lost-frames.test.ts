@@ -58,6 +58,36 @@ describe('frames that get lost between an instance and the broker', () => {
     expect(instance.errors).toEqual([]);
   });
 
+  it('an answer of each kind is lost while an instance starts', async () => {
+    const run = await begin('lost-at-start');
+    const { instance, proxy } = await run.proxied();
+    // The first two metadata answers belong to the connections themselves: without them the broker is unreachable.
+    const kinds = {
+      metadata: 3,
+      listOffsets: 1,
+      findCoordinator: 1,
+      initProducerId: 1,
+      joinGroup: 1,
+      syncGroup: 1,
+      offsetFetch: 1,
+    } as const;
+    for (const [api, which] of Object.entries(kinds)) {
+      let seen = 0;
+      proxy.onResponse = ({ apiKey }) => (apiKey === ApiKeys[api as keyof typeof kinds] && ++seen === which ? 'cut' : 'pass');
+      instance.start();
+      await instance.untilSo(`it runs although an answer to ${api} was lost`, () => instance.state === 'running');
+      expect(seen).toBeGreaterThanOrEqual(which);
+      await progress(run);
+      await instance.kill();
+    }
+    proxy.passAll();
+    instance.start();
+    await run.input.stop();
+    expect(await run.differences()).toEqual([]);
+    await instance.close();
+    expect(instance.errors).toEqual([]);
+  });
+
   it('every connection is cut, again and again, with two instances', async () => {
     const run = await begin('cut-connections');
     const [first, second] = [await run.proxied(), await run.proxied()];

@@ -11,10 +11,14 @@ export interface ReadRecord {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** Reads a topic from its beginning, as far as it goes at the moment of each `poll`. */
+/**
+ * Reads a topic from its beginning, as far as it goes at the moment of each `poll`. A partition that can't be read just then (its broker restarts, say) is read
+ * by a later poll.
+ */
 export class TopicTail {
   readonly records: ReadRecord[] = [];
   private positions: number[] | null = null;
+  private isStale = true;
 
   constructor(
     private readonly port: KafkaPort,
@@ -24,27 +28,39 @@ export class TopicTail {
 
   /** Takes in what has come since the last time, up to the last stable offset (or the high watermark). */
   async poll(): Promise<readonly ReadRecord[]> {
-    const metadata = await this.port.metadata([this.topic], { refresh: this.positions === null });
+    const metadata = await this.port.metadata([this.topic], { refresh: this.isStale });
+    this.isStale = false;
     const partitions = metadata.topics.get(this.topic)?.partitions ?? [];
     this.positions ??= await this.starts(partitions.length);
+    if (this.positions === null) {
+      this.isStale = true;
+      return this.records;
+    }
     const ends = await this.port.listOffsets(
       partitions.map(({ partition }) => ({ topic: this.topic, partition, at: 'latest' as const, isolation: this.isolation })),
     );
     for (const { partition, offset: end, errorCode } of ends) {
-      if (errorCode !== 0) throw new Error(`no end offset of ${this.topic}-${partition}: error ${errorCode}`);
-      while ((this.positions[partition] ?? 0) < end) await this.read(partition, partitions[partition]?.leader ?? -1, this.positions);
+      let isReadable = errorCode === 0;
+      while (isReadable && (this.positions[partition] ?? 0) < end) {
+        isReadable = await this.read(partition, partitions[partition]?.leader ?? -1, this.positions);
+      }
+      if (!isReadable) this.isStale = true;
     }
     return this.records;
   }
 
-  private async starts(count: number): Promise<number[]> {
+  /** null while one of them is not known. */
+  private async starts(count: number): Promise<number[] | null> {
     const queries = Array.from({ length: count }, (_, partition) => ({ topic: this.topic, partition, at: 'earliest' as const }));
     const starts: number[] = [];
-    for (const { partition, offset } of await this.port.listOffsets(queries)) starts[partition] = offset;
+    for (const { partition, offset, errorCode } of await this.port.listOffsets(queries)) {
+      if (errorCode !== 0) return null;
+      starts[partition] = offset;
+    }
     return starts;
   }
 
-  private async read(partition: number, leader: number, positions: number[]): Promise<void> {
+  private async read(partition: number, leader: number, positions: number[]): Promise<boolean> {
     const offset = positions[partition] ?? 0;
     const { partitions } = await this.port.fetch(leader, {
       isolation: this.isolation,
@@ -54,7 +70,7 @@ export class TopicTail {
       partitions: [{ topic: this.topic, partition, offset, maxBytes: 5_000_000 }],
     });
     const [fetched] = partitions;
-    if (fetched?.errorCode !== 0) throw new Error(`can’t fetch ${this.topic}-${partition}: error ${fetched?.errorCode}`);
+    if (fetched?.errorCode !== 0) return false;
     const cursor = new RecordCursor();
     cursor.open(fetched.records, {
       topic: this.topic,
@@ -74,5 +90,6 @@ export class TopicTail {
       });
     }
     positions[partition] = Math.max(offset, wholeBatches(fetched.records, offset).nextOffset);
+    return true;
   }
 }

@@ -21,46 +21,48 @@ async function activeTasks(instance: JobProcess): Promise<number> {
   return Object.values((await instance.measure()).tasks).filter(({ active }) => active).length;
 }
 
+/** Freezes one of two instances when it sends that request, and lets both go on when the other one has taken everything over. */
+async function freezeAndWake(api: 'endTxn' | 'txnOffsetCommit' | 'produce'): Promise<void> {
+  const run = await begin(`zombie-${api.toLowerCase()}`);
+  const { instance: zombie, proxy } = await run.proxied('zombie');
+  const survivor = run.instance('survivor');
+  for (const instance of [zombie, survivor]) instance.start();
+  for (const instance of [zombie, survivor]) await instance.untilState('running');
+
+  let wake: () => void = () => undefined;
+  const awake = new Promise<void>((resolve) => (wake = resolve));
+  let frozen = false;
+  proxy.onRequest = async ({ apiKey }): Promise<Verdict> => {
+    if (!frozen && apiKey === ApiKeys[api]) {
+      frozen = true;
+      zombie.freeze();
+    }
+    if (frozen) await awake;
+    return 'pass';
+  };
+  await until(
+    'the zombie is frozen',
+    () => frozen,
+    30_000,
+    () => run.story(),
+  );
+  await survivor.untilSo('the survivor has every task', async () => (await activeTasks(survivor)) === 6);
+  const before = (await run.output.mapped.poll()).length;
+  await survivor.untilSo('the survivor commits for all', async () => (await run.output.mapped.poll()).length > before + 100);
+
+  wake();
+  zombie.thaw();
+  await zombie.untilSo('the zombie has tasks again', async () => zombie.state === 'running' && (await activeTasks(zombie)) === 3);
+  await run.input.stop();
+  expect(await run.differences()).toEqual([]);
+  for (const instance of [zombie, survivor]) await instance.close();
+  expect(run.instances.flatMap(({ errors }) => errors)).toEqual([]);
+}
+
 describe('a process that is frozen (SIGSTOP) and wakes up', () => {
-  it.each([
-    ['with its EndTxn on the way', 'endTxn'],
-    ['with its offsets on the way', 'txnOffsetCommit'],
-    ['with output on the way', 'produce'],
-  ] as const)('after its session ended, %s: it is fenced, nothing is doubled, it rejoins by itself', async (_, api) => {
-    const run = await begin('zombie');
-    const { instance: zombie, proxy } = await run.proxied('zombie');
-    const survivor = run.instance('survivor');
-    for (const instance of [zombie, survivor]) instance.start();
-    for (const instance of [zombie, survivor]) await instance.untilState('running');
-
-    let wake: () => void = () => undefined;
-    const awake = new Promise<void>((resolve) => (wake = resolve));
-    let frozen = false;
-    proxy.onRequest = async ({ apiKey }): Promise<Verdict> => {
-      if (!frozen && apiKey === ApiKeys[api]) {
-        frozen = true;
-        zombie.freeze();
-      }
-      if (frozen) await awake;
-      return 'pass';
-    };
-    await until(
-      'the zombie is frozen',
-      () => frozen,
-      30_000,
-      () => run.story(),
-    );
-    await survivor.untilSo('the survivor has every task', async () => (await activeTasks(survivor)) === 6);
-    const before = (await run.output.mapped.poll()).length;
-    await survivor.untilSo('the survivor commits for all', async () => (await run.output.mapped.poll()).length > before + 100);
-
-    wake();
-    zombie.thaw();
-    await zombie.untilSo('the zombie has tasks again', async () => zombie.state === 'running' && (await activeTasks(zombie)) === 3);
-    await run.input.stop();
-    expect(await run.differences()).toEqual([]);
-    for (const instance of [zombie, survivor]) await instance.close();
-    expect(run.instances.flatMap(({ errors }) => errors)).toEqual([]);
+  it('after its session ended, with its EndTxn, its offsets or its output on the way: it is fenced, nothing is doubled, it rejoins by itself', async () => {
+    // Side by side: most of the time goes by waiting for sessions to end.
+    await Promise.all((['endTxn', 'txnOffsetCommit', 'produce'] as const).map(freezeAndWake));
   });
 
   it('after its transaction timed out, alone: it aborts, begins again and goes on by itself', async () => {

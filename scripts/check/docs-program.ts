@@ -12,15 +12,17 @@ export class DocsProgram {
     this.modules = new Map(modules.map((module) => [join(root, `${module.page}.${module.line}.ts`), module]));
     const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path)) as { config: unknown };
     const { options } = ts.parseJsonConfigFileContent({ ...(config as object), include: [], files: entryPoints }, ts.sys, root);
-    const host = ts.createCompilerHost(options);
-    const onDisk = { fileExists: host.fileExists, readFile: host.readFile, getSourceFile: host.getSourceFile };
-    host.fileExists = (path) => this.modules.has(path) || onDisk.fileExists(path);
-    host.readFile = (path) => this.modules.get(path)?.source ?? onDisk.readFile(path);
-    host.getSourceFile = (path, language, onError, create) => {
-      const module = this.modules.get(path);
-      return module === undefined
-        ? onDisk.getSourceFile(path, language, onError, create)
-        : ts.createSourceFile(path, module.source, language, true);
+    const disk = ts.createCompilerHost(options);
+    const host: ts.CompilerHost = {
+      ...disk,
+      fileExists: (path) => this.modules.has(path) || disk.fileExists(path),
+      readFile: (path) => this.modules.get(path)?.source ?? disk.readFile(path),
+      getSourceFile: (path, language, ...others) => {
+        const module = this.modules.get(path);
+        return module === undefined
+          ? disk.getSourceFile(path, language, ...others)
+          : ts.createSourceFile(path, module.source, language, true);
+      },
     };
     this.program = ts.createProgram([...this.modules.keys(), ...entryPoints.map((path) => join(root, path))], options, host);
   }

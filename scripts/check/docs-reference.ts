@@ -28,7 +28,12 @@ function memberNames({ program }: DocsProgram, exported: ts.Symbol): string[] {
   const types: ts.Type[] = [];
   if (symbol.flags & ts.SymbolFlags.Type) types.push(checker.getDeclaredTypeOfSymbol(symbol));
   else if (symbol.flags & ts.SymbolFlags.Variable) types.push(checker.getTypeOfSymbol(symbol));
-  return types.flatMap((type) => checker.getPropertiesOfType(type).filter(isOurs).map(({ name }) => name));
+  return types.flatMap((type) =>
+    checker
+      .getPropertiesOfType(type)
+      .filter(isOurs)
+      .map(({ name }) => name),
+  );
 }
 
 /** Public, named by a word, and declared in the sources rather than by Node or the language. */
@@ -42,6 +47,9 @@ function isOurs(member: ts.Symbol): boolean {
 
 const configurationPage = 'docs/Reference/configuration.md';
 
+/** Option, type, unit, default, meaning, and the empty text before the first and after the last bar. */
+const cellsOfRow = 7;
+
 interface OptionRow {
   readonly type: string;
   readonly defaultText: string;
@@ -51,9 +59,10 @@ interface OptionRow {
 export async function configurationFaults(docs: DocsProgram): Promise<string[]> {
   const rows = new Map<string, OptionRow>();
   for (const line of (await readFile(configurationPage, 'utf8')).split('\n')) {
-    const [, name, type, , defaultText] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
-    const option = /^`(\w+)`$/.exec(name ?? '')?.[1];
-    if (option !== undefined) rows.set(option, { type: code(type ?? ''), defaultText: defaultText ?? '' });
+    const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+    const [, name = '', type = '', , defaultText = ''] = cells;
+    const option = /^`(\w+)`$/.exec(name)?.[1];
+    if (option !== undefined && cells.length === cellsOfRow) rows.set(option, { type: code(type), defaultText });
   }
   const defaults: Readonly<Record<string, unknown>> = { ...resolveConfig({ applicationId: 'app', bootstrapServers: 'localhost:9092' }) };
   const faults: string[] = [];

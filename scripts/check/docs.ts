@@ -10,7 +10,7 @@ import { configurationFaults, unlistedNames } from './docs-reference.js';
 const roots = ['README.md', 'CONTRIBUTING.md', 'docs', 'src', 'examples'];
 
 /**
- * The pages say what is so: relative links lead to files, every `ts` block compiles, and docs/Reference lists every error code, every option with its
+ * The pages say what is so: relative links lead to files and sections, every `ts` block compiles, and docs/Reference lists every error code, every option with its
  * type and default, and every public name.
  */
 export const docsCheck: Check = {
@@ -19,6 +19,7 @@ export const docsCheck: Check = {
     const pages = (await Promise.all(roots.map(markdownFiles))).flat();
     const faults = (await Promise.all(pages.map(brokenLinks))).flat();
     faults.push(...(await unlistedErrors(pages)));
+    faults.push(...(await unusedErrors()));
     const docs = new DocsProgram((await Promise.all(pages.map(modulesOf))).flat());
     faults.push(...docs.faults(), ...(await unlistedNames(docs, pages)), ...(await configurationFaults(docs)));
     return faults.length > 0 ? faults.join('\n') : null;
@@ -37,13 +38,33 @@ async function modulesOf(page: string): Promise<DocsModule[]> {
 }
 
 async function brokenLinks(page: string): Promise<string[]> {
-  const text = (await readFile(page, 'utf8')).replaceAll(/```[\s\S]*?```/g, '');
+  const text = await proseOf(page);
   const faults: string[] = [];
-  for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+  for (const [, target = '', section] of text.matchAll(/\]\(([^)#\s]*)(?:#([^)]*))?\)/g)) {
     if (/^[a-z]+:/.test(target)) continue;
-    if (!(await exists(join(dirname(page), target)))) faults.push(`${page}: no file at ${target}`);
+    const path = target === '' ? page : join(dirname(page), target);
+    if (!(await exists(path))) faults.push(`${page}: no file at ${target}`);
+    else if (section !== undefined && !sectionsOf(await proseOf(path)).has(section))
+      faults.push(`${page}: no section #${section} in ${path}`);
   }
   return faults;
+}
+
+async function proseOf(page: string): Promise<string> {
+  return (await readFile(page, 'utf8')).replaceAll(/```[\s\S]*?```/g, '');
+}
+
+/** The anchors of the headings, as GitHub makes them. */
+function sectionsOf(prose: string): Set<string> {
+  const headings = [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\d _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
 }
 
 /** docs/Reference/errors.md, once there, names every code of src/errors.ts and no other. */
@@ -56,6 +77,21 @@ async function unlistedErrors(pages: readonly string[]): Promise<string[]> {
     ...[...inCode].filter((code) => !inDocs.has(code)).map((code) => `${page}: ${code} is not listed`),
     ...[...inDocs].filter((code) => !inCode.has(code)).map((code) => `${page}: ${code} is not in src/errors.ts`),
   ];
+}
+
+/** A code that nothing throws is a promise that nobody keeps. */
+async function unusedErrors(): Promise<string[]> {
+  const sources = (await readdir('src', { recursive: true })).filter((entry) => entry.endsWith('.ts') && entry !== 'errors.ts');
+  const used = codes(
+    (await Promise.all(sources.map((entry) => readFile(join('src', entry), 'utf8'))))
+      .join('\n')
+      .replaceAll(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''),
+  );
+  // Thrown by the class of its own in src/errors.ts.
+  used.add('MILL_TRANSPORT');
+  return [...codes(await readFile('src/errors.ts', 'utf8'))]
+    .filter((code) => !used.has(code))
+    .map((code) => `src/errors.ts: nothing throws ${code}`);
 }
 
 function codes(text: string): Set<string> {

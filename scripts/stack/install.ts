@@ -61,6 +61,7 @@ export function installRegistry(tools: JavaTools, onProgress: OnProgress): Promi
   });
 }
 
+/** A folder of the cache, filled by `fill` unless it is there already. */
 export async function installOnce(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const target = join(cacheDirectory, name);
   if (await exists(target)) return target;

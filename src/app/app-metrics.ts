@@ -1,17 +1,43 @@
+import type { FetcherMetrics } from '../kafka/fetcher/fetcher-options.js';
 import type { EpochMetricsSnapshot } from '../observability/epoch-metrics.js';
+import type { GroupPhase } from '../rebalance/group-protocol.js';
+import type { RestoreProgress } from '../runtime/state-restorer.js';
+import { formatTaskId } from '../rebalance/task-id.js';
 import type { BuiltThread } from '../runtime/thread-factory.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
 import type { StreamsState } from './streams-app.js';
 
 /** What `app.metrics()` gives: plain data, safe to serialise. */
 export interface AppMetrics {
+  /** As `app.state`. */
   readonly state: StreamsState;
+  /** By task id; also tasks that ran here and have moved away (`active` is false then). */
   readonly tasks: Readonly<Record<string, TaskMetricsSnapshot>>;
-  /** null before the app has started. */
+  /** Barriers and commits. null before the app has started, as all below. */
   readonly epochs: EpochMetricsSnapshot | null;
+  /** Requests and bytes of output, changelogs included. */
   readonly producer: ProducerMetrics | null;
+  /** Fetches of input: requests, bytes, failures, positions set anew, stalls. Restores are not in it. */
+  readonly fetcher: Readonly<FetcherMetrics> | null;
+  /** Where this instance stands in its consumer group. */
+  readonly group: GroupMetricsSnapshot | null;
+  /** Stores that are being restored now, with progress and time left; empty when everything runs. */
+  readonly restoring: readonly RestoreProgress[];
   /** Total of `dropped` over tasks and reasons. */
   readonly droppedRecords: number;
+}
+
+export interface GroupMetricsSnapshot {
+  /** What the member does: `stable` when it has its tasks and knows of no rebalance. */
+  readonly phase: GroupPhase;
+  /** Of the last join; -1 before the first. Counts the group's rebalances. */
+  readonly generation: number;
+  /** Given by the broker; empty before the first join. */
+  readonly memberId: string;
+  /** True when no further rebalance is known to come. */
+  readonly stable: boolean;
+  /** Ids of the tasks that the group has given to this instance, those being restored included. */
+  readonly ownedTasks: readonly string[];
 }
 
 export interface TaskMetricsSnapshot {
@@ -23,6 +49,8 @@ export interface TaskMetricsSnapshot {
   readonly productionErrors: number;
   readonly deadLetters: number;
   readonly punctuations: number;
+  /** Input positions that were no longer in the log and were set anew by `autoOffsetReset`. */
+  readonly positionResets: number;
   /** True while the task runs on this instance. */
   readonly active: boolean;
   /** Records behind the end of the input, by `topic-partition`; absent when not known. */
@@ -30,7 +58,8 @@ export interface TaskMetricsSnapshot {
 }
 
 export function snapshotMetrics(state: StreamsState, built: BuiltThread | null): AppMetrics {
-  if (built === null) return { state, tasks: {}, epochs: null, producer: null, droppedRecords: 0 };
+  if (built === null)
+    return { state, tasks: {}, epochs: null, producer: null, fetcher: null, group: null, restoring: [], droppedRecords: 0 };
   const tasks: Record<string, TaskMetricsSnapshot> = {};
   let droppedRecords = 0;
   for (const [id, metrics] of built.taskMetrics) {
@@ -49,9 +78,24 @@ export function snapshotMetrics(state: StreamsState, built: BuiltThread | null):
       productionErrors: metrics.productionErrors,
       deadLetters: metrics.deadLetters,
       punctuations: metrics.punctuations,
+      positionResets: metrics.positionResets,
       active: active !== undefined,
       lag,
     };
   }
-  return { state, tasks, epochs: built.epochMetrics.snapshot(), producer: built.producer.metrics(), droppedRecords };
+  return {
+    state,
+    tasks,
+    epochs: built.epochMetrics.snapshot(),
+    producer: built.producer.metrics(),
+    fetcher: { ...built.fetcher.metrics },
+    group: groupSnapshot(built.member),
+    restoring: built.restorer.progress(),
+    droppedRecords,
+  };
+}
+
+function groupSnapshot(member: BuiltThread['member']): GroupMetricsSnapshot {
+  const { generation, memberId } = member.identity();
+  return { phase: member.state, generation, memberId, stable: member.memberStable, ownedTasks: member.ownedTasks.map(formatTaskId) };
 }

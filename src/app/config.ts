@@ -157,8 +157,8 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
 function findFaults(config: StreamsConfig): string[] {
   const faults: string[] = [];
   for (const key of Object.keys(config)) if (!known.has(key)) faults.push(`${key} is not an option`);
-  if (typeof config.applicationId !== 'string' || !/^[\w.-]{1,200}$/.test(config.applicationId)) {
-    faults.push('applicationId must be 1 to 200 letters, digits, ".", "_" or "-"');
+  if (typeof config.applicationId !== 'string' || !/^(?!\.{1,2}$)[\w.-]{1,200}$/.test(config.applicationId)) {
+    faults.push('applicationId must be 1 to 200 letters, digits, ".", "_" or "-", and not "." or ".."');
   }
   const servers = serversOf(config.bootstrapServers);
   if (servers.length === 0 || servers.some((server) => !/^.+:\d{1,5}$/.test(server)))
@@ -179,6 +179,8 @@ function findFaults(config: StreamsConfig): string[] {
   atLeast(faults, config, 'rebalanceTimeout', 1);
   atLeast(faults, config, 'transactionTimeout', 1);
   atLeast(faults, config, 'requestTimeout', 1);
+  if (config.processingGuarantee !== 'at_least_once' && (config.commitInterval ?? 100) >= (config.transactionTimeout ?? 10_000))
+    faults.push('commitInterval must be below transactionTimeout');
   if ((config.heartbeatInterval ?? 3000) >= (config.sessionTimeout ?? 10_000))
     faults.push('heartbeatInterval must be below sessionTimeout');
   if (

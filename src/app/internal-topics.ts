@@ -1,6 +1,6 @@
 import { MillraceError } from '../errors.js';
 import { backoffMs, delay } from '../kafka/backoff.js';
-import { errorName } from '../kafka/error-codes.js';
+import { errorName, isAuthorizationError } from '../kafka/error-codes.js';
 import type { ClusterMetadata, KafkaPort, NewTopic } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import { changelogConfigs } from '../stores/changelog-topic.js';
@@ -34,11 +34,15 @@ export async function prepareTopics(options: {
   readonly topology: Topology;
   readonly applicationId: string;
   readonly replicationFactor: number;
+  /** Must exist, like the topics that sinks name. */
+  readonly deadLetterTopic: string | null;
   readonly logger: Logger;
 }): Promise<void> {
-  const { port, topology, applicationId } = options;
-  const metadata = await port.metadata(sourceTopicsOf(topology).hasPatterns ? 'all' : namesOf(topology, applicationId), { refresh: true });
-  checkSources(topology, metadata, applicationId);
+  const { port, topology, applicationId, deadLetterTopic } = options;
+  const users = usersTopics(topology, deadLetterTopic);
+  const names = [...users, ...internalNames(topology, applicationId)];
+  const metadata = await port.metadata(sourceTopicsOf(topology).hasPatterns ? 'all' : names, { refresh: true });
+  checkUsersTopics(users, metadata, applicationId);
   const wanted = internalTopics(topology, metadata, applicationId, options.replicationFactor);
   const missing = wanted.filter(({ topic, partitions }) => !exists(metadata, topic, partitions));
   if (missing.length === 0) return;
@@ -46,7 +50,7 @@ export async function prepareTopics(options: {
   for (const { topic, errorCode, errorMessage } of await port.admin.createTopics(missing)) {
     if (errorCode === 0 || errorCode === alreadyExists) continue;
     throw new MillraceError(
-      'MILL_BROKER_ERROR',
+      isAuthorizationError(errorCode) ? 'MILL_AUTHORIZATION' : 'MILL_BROKER_ERROR',
       `can’t create the internal topic ${topic}: ${errorName(errorCode)} ${errorMessage ?? ''}`,
       {
         details: { topic, brokerErrorCode: errorCode },
@@ -56,12 +60,29 @@ export async function prepareTopics(options: {
   await untilVisible(port, missing);
 }
 
-function checkSources(topology: Topology, metadata: ClusterMetadata, applicationId: string): void {
-  const globals = [...topology.globalStores.values()].map(({ topic }) => topic);
-  const sources = sourceTopicsOf(topology)
-    .topics.filter(({ internal }) => !internal)
-    .map(({ name }) => name);
-  const missing = [...sources, ...globals].filter((topic) => countOf(metadata, topic) === null);
+/** What the app reads, and what its sinks name; topics chosen record by record can't be known before. */
+function usersTopics(topology: Topology, deadLetterTopic: string | null): string[] {
+  const names = new Set(deadLetterTopic === null ? [] : [deadLetterTopic]);
+  for (const { name, internal } of sourceTopicsOf(topology).topics) if (!internal) names.add(name);
+  for (const { topic } of topology.globalStores.values()) names.add(topic);
+  for (const node of topology.nodes.values()) {
+    if (node.kind === 'sink' && typeof node.topic !== 'function' && !node.topic.internal) names.add(node.topic.name);
+  }
+  return [...names];
+}
+
+function checkUsersTopics(topics: readonly string[], metadata: ClusterMetadata, applicationId: string): void {
+  const forbidden = topics.filter((topic) => isAuthorizationError(metadata.topics.get(topic)?.errorCode ?? 0));
+  if (forbidden.length > 0) {
+    throw new MillraceError(
+      'MILL_AUTHORIZATION',
+      `not allowed to describe topic(s) ${forbidden.join(', ')} of application ${applicationId}`,
+      {
+        details: { topics: forbidden },
+      },
+    );
+  }
+  const missing = topics.filter((topic) => countOf(metadata, topic) === null);
   if (missing.length > 0) {
     throw new MillraceError('MILL_TOPIC_MISSING', `topic(s) ${missing.join(', ')} of application ${applicationId} do not exist`, {
       details: { topics: missing },
@@ -138,11 +159,11 @@ function countOf(metadata: ClusterMetadata, topic: string): number | null {
   return described === undefined || described.errorCode !== 0 || described.partitions.length === 0 ? null : described.partitions.length;
 }
 
-function namesOf(topology: Topology, applicationId: string): string[] {
+function internalNames(topology: Topology, applicationId: string): string[] {
   const names = new Set<string>();
-  for (const topic of sourceTopicsOf(topology).topics) names.add(qualifiedName(applicationId, topic));
-  for (const { topic } of topology.globalStores.values()) names.add(topic);
-  for (const { spec, sourceTopic } of topology.stores.values()) names.add(sourceTopic ?? `${applicationId}-${spec.name}-changelog`);
+  for (const topic of sourceTopicsOf(topology).topics) if (topic.internal) names.add(qualifiedName(applicationId, topic));
+  for (const { spec, sourceTopic } of topology.stores.values())
+    if (sourceTopic === null) names.add(`${applicationId}-${spec.name}-changelog`);
   for (const name of topology.repartitionTopics.keys()) names.add(`${applicationId}-${name}`);
   return [...names];
 }

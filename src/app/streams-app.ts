@@ -37,6 +37,9 @@ interface StreamsAppEvents {
   error: [Error];
 }
 
+/** How long a stop that no longer waits for the broker may still take for the local state, ms. */
+const abandonWithinMs = 1000;
+
 /**
  * A stream processing app: one topology, run by every instance with the same `applicationId`, which share its work.
  *
@@ -59,8 +62,16 @@ export class StreamsApp {
   private directory: InstanceDirectory | null = null;
   private built: BuiltThread | null = null;
   private globals: GlobalTables | null = null;
+  /** `startParts` under way or done: whoever shuts down waits until it opens nothing more. */
+  private starting: Promise<void> | null = null;
+  private ending: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
   private failure: Error | null = null;
+  private endStart: (reason: Error) => void = () => undefined;
+  /** Rejects when the app is being shut down. */
+  private readonly startEnded = new Promise<never>((_, reject) => {
+    this.endStart = reject;
+  });
 
   /**
    * @param platform for tests: what stands in for sockets and files
@@ -73,8 +84,9 @@ export class StreamsApp {
   ) {
     this.config = resolveConfig(config);
     this.logger = this.config.logger;
+    this.startEnded.catch(() => undefined);
     this.serdes = new SerdeDefaults(this.config.defaultKeySerde, this.config.defaultValueSerde);
-    const faults = this.serdes.missing(topology);
+    const faults = [...this.serdes.missing(topology), ...reusedSourceTopics(topology)];
     if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });
   }
 
@@ -112,19 +124,25 @@ export class StreamsApp {
     if (this.currentState !== 'created')
       throw new MillraceError('MILL_STATE_INVALID', `start() needs state created, the app is ${this.currentState}`);
     this.become('rebalancing');
+    this.starting = this.startParts();
     try {
-      await this.startParts();
+      await this.starting;
     } catch (error) {
-      const cause = this.failure ?? error;
-      await this.shutDown('error', false);
-      throw cause;
+      if (this.failure !== null) {
+        await this.ending?.catch(() => undefined);
+        throw this.failure;
+      }
+      if (this.closing !== null) throw new MillraceError('MILL_STATE_INVALID', 'the app was closed while it started', { cause: error });
+      await this.shutDown('error', false).catch(() => undefined);
+      throw error;
     }
   }
 
   /**
-   * Commits what is processed, gives the tasks to other instances and stops. A second call waits for the first.
+   * Commits what is processed, gives the tasks to other instances and stops. A second call waits for the first. During `start` it makes `start` reject with
+   * MILL_STATE_INVALID.
    *
-   * @throws MILL_CLOSE_TIMEOUT; the app is stopped then, too, and what was not committed is processed again by the next owner
+   * @throws MILL_CLOSE_TIMEOUT; MILL_STORE_IO when the local state could not be written (its changelog has it); the app is stopped then, too, and what was not committed is processed again by the next owner
    */
   async close(options: CloseOptions = {}): Promise<void> {
     this.closing ??= this.closeWithin(options.timeout ?? 30_000);
@@ -145,13 +163,24 @@ export class StreamsApp {
     const { applicationId } = config;
     const directory = await this.platform.openDirectory({ stateDir: config.stateDir, applicationId });
     this.directory = directory;
+    this.mustBeStarting();
     const tasksOnDisk = await directory.tasks();
+    this.mustBeStarting();
     const [main, restore] = [this.openPort('main'), this.openPort('restore')];
-    await Promise.all([main.connect(), restore.connect()]);
-    await this.serdes.prepare(topology, (name, internal) => qualifiedName(applicationId, { name, internal }));
-    await prepareTopics({ port: main, topology, applicationId, replicationFactor: config.replicationFactor, logger });
-    const { clusterId } = await main.metadata([]);
-    this.globals = await this.openGlobals();
+    await this.unlessEnded(Promise.all([main.connect(), restore.connect()]));
+    await this.unlessEnded(this.serdes.prepare(topology, (name, internal) => qualifiedName(applicationId, { name, internal })));
+    await this.unlessEnded(
+      prepareTopics({
+        port: main,
+        topology,
+        applicationId,
+        replicationFactor: config.replicationFactor,
+        deadLetterTopic: config.deadLetterTopic,
+        logger,
+      }),
+    );
+    const { clusterId } = await this.unlessEnded(main.metadata([]));
+    await this.unlessEnded(this.openGlobals());
     const built = buildThread(
       {
         applicationId,
@@ -198,10 +227,22 @@ export class StreamsApp {
       },
     );
     this.built = built;
-    await built.producer.init();
+    await this.unlessEnded(built.producer.init());
     built.thread.start();
-    await built.member.start();
+    await this.unlessEnded(built.member.start());
     built.chores.start();
+  }
+
+  /** A step of the start must not hold a shutdown up, and nothing is opened after it. */
+  private async unlessEnded<T>(step: Promise<T>): Promise<T> {
+    const result = await Promise.race([step, this.startEnded]);
+    this.mustBeStarting();
+    return result;
+  }
+
+  private mustBeStarting(): void {
+    if (this.currentState !== 'rebalancing' && this.currentState !== 'running')
+      throw new MillraceError('MILL_STATE_INVALID', `the start ended because the app is ${this.currentState}`);
   }
 
   private openPort(purpose: string): KafkaPort {
@@ -220,11 +261,12 @@ export class StreamsApp {
     return port;
   }
 
-  private async openGlobals(): Promise<GlobalTables | null> {
-    if (this.topology.globalStores.size === 0) return null;
+  private async openGlobals(): Promise<void> {
+    if (this.topology.globalStores.size === 0) return;
     const port = this.openPort('global');
     await port.connect();
-    const globals = new GlobalTables({
+    this.mustBeStarting();
+    this.globals = new GlobalTables({
       port,
       topology: this.topology,
       isolation: this.config.processingGuarantee === 'exactly_once' ? 'read_committed' : 'read_uncommitted',
@@ -232,15 +274,20 @@ export class StreamsApp {
       deserialization: this.config.deserializationHandler,
       logger: this.logger,
       onError: (error) => {
-        this.decide(error, () => undefined);
+        this.decide(error, null);
       },
     });
-    await globals.start();
-    return globals;
+    await this.globals.start();
   }
 
-  private decide(cause: unknown, restart: () => void): void {
+  /** `restart` null: what failed can't be replaced (a global table, as in Kafka Streams), whatever the handler says. */
+  private decide(cause: unknown, restart: (() => void) | null): void {
     const error = cause instanceof Error ? cause : new Error(String(cause));
+    if (this.ending !== null) {
+      this.logger.error({ err: error }, `error during the shutdown, which goes on without a commit: ${error.message}`);
+      this.built?.thread.stop(false).catch(() => undefined);
+      return;
+    }
     let answer: UncaughtErrorAnswer = 'shutdownClient';
     try {
       answer = this.uncaughtErrorHandler(error);
@@ -248,7 +295,7 @@ export class StreamsApp {
       this.logger.error({ error: String(thrown) }, 'the uncaught-error handler itself failed; the app stops');
     }
     this.logger.error({ err: error, answer }, `uncaught error: ${error.message}`);
-    if (answer === 'replaceThread') {
+    if (answer === 'replaceThread' && restart !== null) {
       this.tell(error);
       restart();
     } else this.fail(error);
@@ -259,12 +306,22 @@ export class StreamsApp {
     this.failure = error;
     if (this.currentState === 'notRunning' || this.currentState === 'error') return;
     this.become('pendingError');
-    this.closing = this.shutDown('error', false);
+    // Its faults are in the log; what close() waits for is only the end.
+    this.closing = this.shutDown('error', false).catch(() => undefined);
     this.tell(error);
   }
 
   private tell(error: Error): void {
-    if (this.events.listenerCount('error') > 0) this.events.emit('error', error);
+    if (this.events.listenerCount('error') > 0) this.emitting(() => this.events.emit('error', error));
+  }
+
+  /** A listener that throws must not harm the engine that told it. */
+  private emitting(emit: () => void): void {
+    try {
+      emit();
+    } catch (error) {
+      this.logger.error({ err: error }, 'a listener of the app failed');
+    }
   }
 
   private async closeWithin(timeout: number): Promise<void> {
@@ -278,33 +335,55 @@ export class StreamsApp {
     const timer = new AbortController();
     const isLate = (): 'late' => 'late';
     const late = delay(timeout, timer.signal).then(isLate, isLate);
-    const outcome = await Promise.race([done.then(() => 'closed' as const), late]);
-    timer.abort();
-    if (outcome === 'closed') return;
-    done.catch(() => undefined);
+    try {
+      if ((await Promise.race([done, late])) !== 'late') return;
+    } finally {
+      timer.abort();
+    }
     await this.abandon();
     throw new MillraceError('MILL_CLOSE_TIMEOUT', `the app did not close within ${timeout} ms`);
   }
 
-  private async shutDown(end: 'notRunning' | 'error', clean: boolean): Promise<void> {
+  private shutDown(end: 'notRunning' | 'error', clean: boolean): Promise<void> {
+    this.endStart(new MillraceError('MILL_STATE_INVALID', 'the app is being shut down'));
+    this.ending ??= this.shutDownOnce(end, clean);
+    return this.ending;
+  }
+
+  /** Every step happens, whatever becomes of the ones before it. Throws what failed first. */
+  private async shutDownOnce(end: 'notRunning' | 'error', clean: boolean): Promise<void> {
+    const faults: unknown[] = [];
+    const step = async (work: () => Promise<unknown> | undefined): Promise<void> => {
+      try {
+        await work();
+      } catch (error) {
+        faults.push(error);
+        this.logger.error({ err: error }, 'a part of the app failed to close');
+      }
+    };
     const { built } = this;
     if (built !== null) {
       built.chores.stop();
-      if (clean) await built.member.leave();
-      await built.thread.stop(clean);
-      if (!clean) await built.member.leave();
+      if (clean) await step(() => built.member.leave());
+      await step(() => built.thread.stop(clean));
+      if (!clean) await step(() => built.member.leave());
     }
-    await this.globals?.close();
-    await Promise.all(this.ports.map((port) => port.close()));
-    await this.directory?.release();
+    await step(() => this.globals?.close());
+    await step(() => Promise.all(this.ports.map((port) => port.close())));
+    await this.starting?.catch(() => undefined);
+    await step(() => this.directory?.release());
     this.become(end);
+    if (faults.length > 0) throw faults[0];
   }
 
   /** Lets go of everything without waiting for it: the group and the broker notice by their timeouts. */
   private async abandon(): Promise<void> {
-    this.built?.chores.stop();
-    this.built?.member.stop();
-    await Promise.all(this.ports.map((port) => port.close()));
+    const { built } = this;
+    built?.chores.stop();
+    built?.member.stop();
+    const stopped = Promise.allSettled([built?.thread.stop(false), this.globals?.close()]);
+    await Promise.race([stopped, delay(abandonWithinMs)]);
+    await Promise.allSettled(this.ports.map((port) => port.close()));
     await this.directory?.release();
     this.become('notRunning');
   }
@@ -314,6 +393,13 @@ export class StreamsApp {
     if (old === state || old === 'notRunning' || old === 'error') return;
     this.currentState = state;
     this.logger.info({ state, from: old }, 'state changed');
-    this.events.emit('state', state, old);
+    this.emitting(() => this.events.emit('state', state, old));
   }
+}
+
+/** Restoring from a source topic must end where the committed offsets are, and nothing may be written to it; stores do neither yet. */
+function reusedSourceTopics(topology: Topology): string[] {
+  return [...topology.stores.values()]
+    .filter(({ sourceTopic }) => sourceTopic !== null)
+    .map(({ spec }) => `store ${spec.name} reuses its source topic as changelog: leave the optimisation reuseSourceTopics out`);
 }

@@ -8,6 +8,7 @@ import { statefulNode } from './graph/stateful-node.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KTable } from './ktable.js';
 import type { MaterializedOptions, NamedOptions } from './options.js';
+import { storedView } from './table-view.js';
 
 export interface Aggregation<K, V, KR, VR> {
   readonly grouped: GroupedState<K, V>;
@@ -17,6 +18,8 @@ export interface Aggregation<K, V, KR, VR> {
   readonly supplier: OperatorSupplier;
   readonly keySerde: Serde<KR> | null;
   readonly valueSerde: Serde<VR> | null;
+  /** Windows only: how long after its end a window may still change, ms. */
+  readonly windowGrace?: number;
 }
 
 /** The store's name must have been taken before: Kafka Streams numbers store, operator, repartition in that order. */
@@ -27,5 +30,7 @@ export function addAggregation<K, V, KR, VR>(context: DslContext, aggregation: A
   const { parent, sources } = grouped.inputFor(graph, store.name);
   const node = statefulNode(name, supplier, store);
   graph.add(node, [parent]);
-  return context.table({ name, keySerde, valueSerde, sources, queryableStoreName: options.materialized?.storeName ?? null, node });
+  if (aggregation.windowGrace !== undefined) graph.windowGraces.set(node, aggregation.windowGrace);
+  const view = storedView<KR, VR>(graph, node);
+  return context.table({ name, keySerde, valueSerde, sources, queryableStoreName: options.materialized?.storeName ?? null, node, view });
 }

@@ -6,13 +6,15 @@
  */
 import type { Serde } from '../serdes/serde.js';
 import type { GlobalKTable } from './global-ktable.js';
-import type { GraphNode, TableNode } from './graph/graph-node.js';
+import type { GraphNode } from './graph/graph-node.js';
 import type { GlobalTableNode } from './graph/global-table-node.js';
 import type { StreamGraph } from './graph/stream-graph.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
 import type { KStream } from './kstream.js';
 import type { KTable } from './ktable.js';
+import type { StreamRepartition } from './stream-repartition.js';
+import type { TableView } from './table-view.js';
 
 export interface StreamState<K, V> {
   readonly name: string;
@@ -33,7 +35,9 @@ export interface TableState<K, V> {
   readonly sources: readonly string[];
   /** The given store name, by which the table can be queried; null when it has none. */
   readonly queryableStoreName: string | null;
-  readonly node: TableNode;
+  readonly node: GraphNode;
+  /** How other operators look into it. */
+  readonly view: TableView<K, V>;
 }
 
 export interface DslContext {
@@ -44,6 +48,10 @@ export interface DslContext {
   groupedStream<K, V>(state: GroupedState<K, V>): KGroupedStream<K, V>;
   /** @throws MILL_TOPOLOGY_INVALID when the handle comes from another builder. */
   streamState<K, V>(stream: KStream<K, V>): StreamState<K, V>;
+  /** @throws MILL_TOPOLOGY_INVALID when the handle comes from another builder. */
+  groupedState<K, V>(stream: KGroupedStream<K, V>): GroupedState<K, V>;
+  /** The repartition of a stream for its joins. @throws MILL_TOPOLOGY_INVALID when the handle comes from another builder. */
+  repartitionOf<K, V>(stream: KStream<K, V>): StreamRepartition<K, V>;
   /** @throws MILL_TOPOLOGY_INVALID when the handle comes from another builder. */
   tableState<K, V>(table: KTable<K, V>): TableState<K, V>;
   /** @throws MILL_TOPOLOGY_INVALID when the handle comes from another builder. */

@@ -10,17 +10,22 @@ import { KStreamImpl } from './kstream-impl.js';
 import type { KStream } from './kstream.js';
 import { KTableImpl } from './ktable-impl.js';
 import type { KTable } from './ktable.js';
+import { StreamRepartition } from './stream-repartition.js';
 
 /** Makes the handles of one builder and remembers the state of each. */
 export class Handles implements DslContext {
   readonly graph = new StreamGraph();
   readonly #streams = new WeakMap<object, unknown>();
+  readonly #groupedStreams = new WeakMap<object, unknown>();
+  readonly #repartitions = new WeakMap<object, unknown>();
   readonly #tables = new WeakMap<object, unknown>();
   readonly #globalTables = new WeakMap<object, GlobalTableNode>();
 
   stream<K, V>(state: StreamState<K, V>): KStream<K, V> {
-    const stream = new KStreamImpl(this, Object.freeze(state));
+    const repartition = new StreamRepartition(this.graph, state);
+    const stream = new KStreamImpl(this, Object.freeze(state), repartition);
     this.#streams.set(stream, state);
+    this.#repartitions.set(stream, repartition);
     return stream;
   }
 
@@ -37,11 +42,21 @@ export class Handles implements DslContext {
   }
 
   groupedStream<K, V>(state: GroupedState<K, V>): KGroupedStream<K, V> {
-    return new KGroupedStreamImpl(this, state);
+    const grouped = new KGroupedStreamImpl(this, state);
+    this.#groupedStreams.set(grouped, state);
+    return grouped;
   }
 
   streamState<K, V>(stream: KStream<K, V>): StreamState<K, V> {
     return (this.#streams.get(stream) ?? stranger('stream')) as StreamState<K, V>;
+  }
+
+  groupedState<K, V>(stream: KGroupedStream<K, V>): GroupedState<K, V> {
+    return (this.#groupedStreams.get(stream) ?? stranger('grouped stream')) as GroupedState<K, V>;
+  }
+
+  repartitionOf<K, V>(stream: KStream<K, V>): StreamRepartition<K, V> {
+    return (this.#repartitions.get(stream) ?? stranger('stream')) as StreamRepartition<K, V>;
   }
 
   tableState<K, V>(table: KTable<K, V>): TableState<K, V> {

@@ -6,8 +6,12 @@ import { streamReduceOperator } from '../processors/stream-reduce.js';
 import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
 import { countSerde } from '../serdes/count.js';
 import type { Serde } from '../serdes/serde.js';
+import type { SessionWindows } from '../time/session-windows.js';
+import type { SlidingWindows } from '../time/sliding-windows.js';
 import type { TimeWindows } from '../time/time-windows.js';
 import { addAggregation } from './aggregation.js';
+import { CogroupedKStreamImpl, cogroupInput } from './cogrouped-kstream-impl.js';
+import type { CogroupedKStream } from './cogrouped-kstream.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
@@ -15,6 +19,9 @@ import type { KTable } from './ktable.js';
 import { tableStore } from './materialize.js';
 import type { TableOptions } from './options.js';
 import { prefix } from './prefixes.js';
+import { SessionWindowedKStreamImpl } from './session-windowed-kstream-impl.js';
+import type { SessionWindowedKStream } from './session-windowed-kstream.js';
+import { SlidingWindowedKStreamImpl } from './sliding-windowed-kstream-impl.js';
 import { TimeWindowedKStreamImpl } from './time-windowed-kstream-impl.js';
 import type { TimeWindowedKStream } from './time-windowed-kstream.js';
 import { takeNumberOfUnnamedCount } from './unnamed-count.js';
@@ -41,8 +48,16 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
     return this.#add(prefix.aggregate, options, null, (common) => streamAggregateOperator({ ...common, initializer, aggregator }));
   }
 
-  windowedBy(windows: TimeWindows): TimeWindowedKStream<K, V> {
+  windowedBy(windows: TimeWindows | SlidingWindows): TimeWindowedKStream<K, V>;
+  windowedBy(windows: SessionWindows): SessionWindowedKStream<K, V>;
+  windowedBy(windows: TimeWindows | SlidingWindows | SessionWindows): TimeWindowedKStream<K, V> | SessionWindowedKStream<K, V> {
+    if (windows.kind === 'session') return new SessionWindowedKStreamImpl(this.#context, this.#grouped, windows);
+    if (windows.kind === 'sliding') return new SlidingWindowedKStreamImpl(this.#context, this.#grouped, windows);
     return new TimeWindowedKStreamImpl(this.#context, this.#grouped, windows);
+  }
+
+  cogroup<A>(aggregator: Aggregator<K, V, A>): CogroupedKStream<K, A> {
+    return new CogroupedKStreamImpl(this.#context, [cogroupInput(this.#grouped, aggregator)]);
   }
 
   #add<VR>(

@@ -1,7 +1,11 @@
 import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
+import type { SessionWindows } from '../time/session-windows.js';
+import type { SlidingWindows } from '../time/sliding-windows.js';
 import type { TimeWindows } from '../time/time-windows.js';
+import type { CogroupedKStream } from './cogrouped-kstream.js';
 import type { KTable } from './ktable.js';
 import type { TableOptions } from './options.js';
+import type { SessionWindowedKStream } from './session-windowed-kstream.js';
 import type { TimeWindowedKStream } from './time-windowed-kstream.js';
 
 /**
@@ -47,6 +51,27 @@ export interface KGroupedStream<K, V> {
    *
    * @example
    * clicks.groupByKey().windowedBy(tumbling({ size: 60_000, grace: 5_000 })).count();
+   * clicks.groupByKey().windowedBy(sliding({ timeDifference: 60_000 })).count();
    */
-  windowedBy(windows: TimeWindows): TimeWindowedKStream<K, V>;
+  windowedBy(windows: TimeWindows | SlidingWindows): TimeWindowedKStream<K, V>;
+
+  /**
+   * Groups by session as well as by key.
+   *
+   * @example
+   * clicks.groupByKey().windowedBy(sessions({ gap: 30 * 60_000 })).count();
+   */
+  windowedBy(windows: SessionWindows): SessionWindowedKStream<K, V>;
+
+  /**
+   * Aggregates several grouped streams into one table.
+   *
+   * @param aggregator for the records of this stream: gets the aggregate so far, the record's value and the key; null deletes the row
+   * @example
+   * orders.groupByKey()
+   *   .cogroup((sum: number, order) => sum + order.total)
+   *   .cogroup(refunds.groupByKey(), (sum, refund) => sum - refund.total)
+   *   .aggregate(() => 0, { materialized: { storeName: 'turnover', valueSerde: serdes.double } });
+   */
+  cogroup<A>(aggregator: Aggregator<K, V, A>): CogroupedKStream<K, A>;
 }

@@ -10,12 +10,14 @@ import { peekOperator } from '../processors/peek.js';
 import type { Processor } from '../processors/processor.js';
 import type { RecordMeta } from '../processors/record-meta.js';
 import { selectKeyOperator } from '../processors/select-key.js';
+import type { TableJoinKind } from '../processors/table-table-join.js';
 import type {
   FlatRecordMapper,
   FlatValueMapper,
   Predicate,
   RecordAction,
   RecordMapper,
+  RowJoiner,
   TableJoiner,
   ValueMapper,
 } from '../processors/user-functions.js';
@@ -29,6 +31,8 @@ import type { OperatorNode } from './graph/operator-node.js';
 import { operatorNode } from './graph/operator-node.js';
 import { sinkGraphNode } from './graph/sink-graph-node.js';
 import { GroupedState } from './grouped-state.js';
+import { KeyedStreamImpl } from './keyed-stream-impl.js';
+import type { KeyedStream } from './keyed-stream.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
 import type { GlobalJoinOptions, KStream, TopicOf } from './kstream.js';
 import type { KTable } from './ktable.js';
@@ -41,6 +45,7 @@ import type {
   ProducedOptions,
   RecordOptions,
   RepartitionedOptions,
+  StreamJoinOptions,
   TableOptions,
   ValueOptions,
 } from './options.js';
@@ -48,10 +53,13 @@ import { prefix } from './prefixes.js';
 import { addProcess } from './process.js';
 import { newRepartition } from './repartition.js';
 import { joinGlobalTable } from './stream-global-table-join.js';
-import { StreamRepartition } from './stream-repartition.js';
+import type { StreamRepartition } from './stream-repartition.js';
+import { joinStreams } from './stream-stream-join.js';
 import { joinTable } from './stream-table-join.js';
 import { addToTable } from './to-table.js';
-import { windowedKeyPartitioner, writesWindowedKeys } from './windowed-keys.js';
+import { windowedKeyPartitioner } from './windowed-keys.js';
+
+type AnyJoinOptions<K, V, KT, VT, VR> = JoinedOptions<K, V, VR> | GlobalJoinOptions<K, V, KT, VR> | StreamJoinOptions<K, V, VT, VR>;
 
 export class KStreamImpl<K, V> implements KStream<K, V> {
   readonly kind = 'stream';
@@ -59,10 +67,10 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   readonly #state: StreamState<K, V>;
   readonly #repartition: StreamRepartition<K, V>;
 
-  constructor(context: DslContext, state: StreamState<K, V>) {
+  constructor(context: DslContext, state: StreamState<K, V>, repartition: StreamRepartition<K, V>) {
     this.#context = context;
     this.#state = state;
-    this.#repartition = new StreamRepartition(context.graph, state);
+    this.#repartition = repartition;
   }
 
   filter<VR extends V>(predicate: (value: V, key: K, meta: RecordMeta) => value is VR, options?: NamedOptions): KStream<K, VR>;
@@ -128,7 +136,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     const valueSerde = options.valueSerde ?? this.#state.valueSerde;
     const namedAfter = checkedName(options) ?? graph.newName(prefix.repartition);
     const { partitions, partitioner } = options;
-    const node = newRepartition(graph, { namedAfter, keySerde, valueSerde, partitions, partitioner });
+    const node = newRepartition(graph, { namedAfter, keySerde, valueSerde, partitions, partitioner, explicit: true });
     graph.add(node, [this.#state.node]);
     return this.#context.stream({ name: node.name, keySerde, valueSerde, sources: [node.name], repartitionRequired: false, node });
   }
@@ -141,7 +149,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     const { graph } = this.#context;
     const keySerde = options.keySerde ?? this.#state.keySerde;
     const valueSerde = options.valueSerde ?? this.#state.valueSerde;
-    const partitioner = options.partitioner ?? (writesWindowedKeys(keySerde) ? windowedKeyPartitioner : null);
+    const partitioner = options.partitioner ?? windowedKeyPartitioner(keySerde);
     const name = graph.nameOr(checkedName(options), prefix.sink);
     graph.add(sinkGraphNode(name, typeof topic === 'string' ? topic : extractorOf(topic), { keySerde, valueSerde, partitioner }), [
       this.#state.node,
@@ -149,51 +157,81 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   }
 
   groupBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V> = {}): KGroupedStream<KR, V> {
-    const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
-    return this.#context.groupedStream(
-      new GroupedState<KR, V>({
-        keySerde: options.keySerde ?? null,
-        valueSerde: options.valueSerde ?? this.#state.valueSerde,
-        sources: this.#state.sources,
-        repartitionRequired: true,
-        node,
-        givenName: options.name,
-      }),
-    );
+    return this.#context.groupedStream(this.#groupedBy(mapper, options));
   }
 
   groupByKey(options: GroupedOptions<K, V> = {}): KGroupedStream<K, V> {
-    const { sources, repartitionRequired, node } = this.#state;
-    return this.#context.groupedStream(
-      new GroupedState<K, V>({
-        keySerde: options.keySerde ?? this.#state.keySerde,
-        valueSerde: options.valueSerde ?? this.#state.valueSerde,
-        sources,
-        repartitionRequired,
-        node,
-        givenName: checkedName(options),
-      }),
-    );
+    return this.#context.groupedStream(this.#groupedByKey(options));
+  }
+
+  keyBy(options?: GroupedOptions<K, V>): KeyedStream<K, V>;
+  keyBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<KR, V>): KeyedStream<KR, V>;
+  keyBy<KR>(first: ValueMapper<K, V, KR> | GroupedOptions<K, V> = {}, options: GroupedOptions<KR, V> = {}): unknown {
+    if (typeof first !== 'function') return new KeyedStreamImpl(this.#context, this.#groupedByKey(first));
+    return new KeyedStreamImpl(this.#context, this.#groupedBy(first, options));
   }
 
   join<KT, VT, VR>(
-    table: KTable<K, VT> | GlobalKTable<KT, VT>,
+    other: KStream<K, VT> | KTable<K, VT> | GlobalKTable<KT, VT>,
     joiner: TableJoiner<K, V, VT, VR>,
-    options: JoinedOptions<K, V, VR> | GlobalJoinOptions<K, V, KT, VR> = {},
+    options: AnyJoinOptions<K, V, KT, VT, VR> = {},
   ): KStream<K, VR> {
-    return this.#joined(table, joiner as TableJoiner<K, V, VT | null, VR>, options, false);
+    if (other.kind === 'stream') return this.#joinedStream(other, 'inner', joiner as RowJoiner<K, V, VT, VR>, options);
+    return this.#joined(other, joiner as TableJoiner<K, V, VT | null, VR>, options, false);
   }
 
   leftJoin<KT, VT, VR>(
-    table: KTable<K, VT> | GlobalKTable<KT, VT>,
+    other: KStream<K, VT> | KTable<K, VT> | GlobalKTable<KT, VT>,
     joiner: TableJoiner<K, V, VT | null, VR>,
-    options: JoinedOptions<K, V, VR> | GlobalJoinOptions<K, V, KT, VR> = {},
+    options: AnyJoinOptions<K, V, KT, VT, VR> = {},
   ): KStream<K, VR> {
-    return this.#joined(table, joiner, options, true);
+    if (other.kind === 'stream') return this.#joinedStream(other, 'left', joiner as RowJoiner<K, V, VT, VR>, options);
+    return this.#joined(other, joiner, options, true);
+  }
+
+  outerJoin<VO, VR>(other: KStream<K, VO>, joiner: RowJoiner<K, V, VO, VR>, options: StreamJoinOptions<K, V, VO, VR>): KStream<K, VR> {
+    return this.#joinedStream(other, 'outer', joiner, options);
   }
 
   process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options: ProcessOptions<KR, VR> = {}): KStream<KR, VR> {
     return this.#rekeyed(addProcess(this.#context.graph, this.#state.node, supplier, options), options);
+  }
+
+  #groupedBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V>): GroupedState<KR, V> {
+    const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
+    this.#context.graph.keyChanging.add(node);
+    return new GroupedState<KR, V>({
+      keySerde: options.keySerde ?? null,
+      valueSerde: options.valueSerde ?? this.#state.valueSerde,
+      sources: this.#state.sources,
+      repartitionRequired: true,
+      node,
+      givenName: options.name,
+    });
+  }
+
+  #groupedByKey(options: GroupedOptions<K, V>): GroupedState<K, V> {
+    const { sources, repartitionRequired, node } = this.#state;
+    return new GroupedState<K, V>({
+      keySerde: options.keySerde ?? this.#state.keySerde,
+      valueSerde: options.valueSerde ?? this.#state.valueSerde,
+      sources,
+      repartitionRequired,
+      node,
+      givenName: checkedName(options),
+    });
+  }
+
+  #joinedStream<KT, VO, VR>(
+    other: KStream<K, VO>,
+    kind: TableJoinKind,
+    joiner: RowJoiner<K, V, VO, VR>,
+    options: AnyJoinOptions<K, V, KT, VO, VR>,
+  ): KStream<K, VR> {
+    const state = this.#context.streamState(other);
+    const right = { state, repartition: this.#context.repartitionOf(other) };
+    const left = { state: this.#state, repartition: this.#repartition };
+    return joinStreams(this.#context, left, right, kind, joiner, options as StreamJoinOptions<K, V, VO, VR>);
   }
 
   #joined<KT, VT, VR>(
@@ -221,11 +259,13 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
 
   /** New values under the same keys. */
   #revalued<VR>(node: OperatorNode, options: ValueOptions<VR>): KStream<K, VR> {
+    this.#context.graph.valueChanging.add(node);
     return this.#context.stream<K, VR>({ ...this.#state, name: node.name, valueSerde: options.valueSerde ?? null, node });
   }
 
   /** New keys: equal ones may now lie in different partitions. */
   #rekeyed<KR, VR>(node: OperatorNode, options: RecordOptions<KR, VR>): KStream<KR, VR> {
+    this.#context.graph.keyChanging.add(node);
     const { sources } = this.#state;
     const { keySerde = null, valueSerde = null } = options;
     return this.#context.stream<KR, VR>({ name: node.name, keySerde, valueSerde, sources, repartitionRequired: true, node });

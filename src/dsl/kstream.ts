@@ -1,6 +1,7 @@
 import type { Processor } from '../processors/processor.js';
 import type { RecordMeta } from '../processors/record-meta.js';
 import type {
+  Awaitable,
   FlatRecordMapper,
   FlatValueMapper,
   Predicate,
@@ -13,6 +14,7 @@ import type { TopicNameExtractor } from '../topology/nodes.js';
 import type { BranchedKStream } from './branched-kstream.js';
 import type { GlobalKTable } from './global-ktable.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
+import type { KeyedStream } from './keyed-stream.js';
 import type { KTable } from './ktable.js';
 import type {
   GroupedOptions,
@@ -23,6 +25,7 @@ import type {
   ProducedOptions,
   RecordOptions,
   RepartitionedOptions,
+  StreamJoinOptions,
   TableOptions,
   ValueOptions,
 } from './options.js';
@@ -178,6 +181,33 @@ export interface KStream<K, V> {
   groupByKey(options?: GroupedOptions<K, V>): KGroupedStream<K, V>;
 
   /**
+   * The stream by key, with event time and state as in Flink: windows with triggers and lateness, keyed state, timers. Without a function the records keep their
+   * keys, and go through a repartition topic only when an operator before may have changed them.
+   *
+   * @example
+   * builder
+   *   .stream('readings', { keySerde: serdes.string, valueSerde: serdes.json<Reading>(), watermarks: watermarks.boundedOutOfOrderness(5_000) })
+   *   .keyBy()
+   *   .window(tumblingEventTime({ size: 60_000 }))
+   *   .aggregate({ initial: () => 0, add: (sum, reading) => sum + reading.celsius, result: (sum) => sum })
+   *   .to('sums', { valueSerde: serdes.double });
+   */
+  keyBy(options?: GroupedOptions<K, V>): KeyedStream<K, V>;
+  /** By a new key: the records go through a repartition topic, across which event time does not pass yet (windows and timers by the wall clock do). */
+  keyBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<NoInfer<KR>, V>): KeyedStream<KR, V>;
+
+  /**
+   * Joins each record with those of another stream that have its key and lie in its window, in either order of arrival. A result's timestamp is the later one of its records.
+   *
+   * Both sides are repartitioned when an operator before may have changed their keys. Records with a null key or value are dropped and counted. A late record is joined with what is
+   * still kept: records are kept for the window's size and grace.
+   *
+   * @param joiner gets this stream's value, the other's and the key
+   * @example
+   * views.join(clicks, (view, click) => ({ view, click }), { windows: joinWindows({ before: 0, after: 60_000 }) });
+   */
+  join<VO, VR>(other: KStream<K, VO>, joiner: TableJoiner<K, V, VO, VR>, options: StreamJoinOptions<K, V, VO, NoInfer<VR>>): KStream<K, VR>;
+  /**
    * Joins each record with the row of its key, as the table is at that moment; records without a row are left out. Records of the table never cause output.
    * Both topics need equal partition counts, or the app fails at start with MILL_TOPOLOGY_NOT_COPARTITIONED. Records with a null key or value are dropped and counted.
    *
@@ -198,6 +228,18 @@ export interface KStream<K, V> {
     options: GlobalJoinOptions<K, V, KG, NoInfer<VR>>,
   ): KStream<K, VR>;
 
+  /**
+   * As `join` with a stream, but a record of this stream that finds no partner is joined with null, once stream time has passed its window and grace. One with a null key is joined with null
+   * at once (KIP-962).
+   *
+   * @example
+   * views.leftJoin(clicks, (view, click) => ({ view, clicked: click !== null }), { windows: joinWindows({ before: 0, after: 60_000, grace: 5_000 }) });
+   */
+  leftJoin<VO, VR>(
+    other: KStream<K, VO>,
+    joiner: TableJoiner<K, V, VO | null, VR>,
+    options: StreamJoinOptions<K, V, VO, NoInfer<VR>>,
+  ): KStream<K, VR>;
   /**
    * As `join`, but records without a row are joined with null. Records with a null key are kept (KIP-962).
    *
@@ -222,12 +264,24 @@ export interface KStream<K, V> {
   ): KStream<K, VR>;
 
   /**
+   * As `leftJoin` with a stream, for both sides: whichever record finds no partner is joined with null.
+   *
+   * @example
+   * debits.outerJoin(credits, (debit, credit) => ({ debit, credit }), { windows: joinWindows({ before: 3_600_000, after: 3_600_000 }) });
+   */
+  outerJoin<VO, VR>(
+    other: KStream<K, VO>,
+    joiner: (value: V | null, otherValue: VO | null, key: K) => Awaitable<VR>,
+    options: StreamJoinOptions<K, V, VO, NoInfer<VR>>,
+  ): KStream<K, VR>;
+
+  /**
    * Hands each record to a processor of your own, with stores, timers and several outputs a record. Grouping or joining the result repartitions it.
    *
    * @param supplier makes a new processor at each call: every task has its own (two more are made, and left unused, to check that)
    * @throws MILL_TOPOLOGY_INVALID when the supplier gives the same object twice
    * @example
-   * builder.addStateStore(keyValueStore({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
+   * builder.addStateStore(stores.keyValue({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
    * orders.process(() => new Deduplicate(), { name: 'deduplicate', stores: ['seen'] });
    */
   process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options?: ProcessOptions<KR, VR>): KStream<KR, VR>;

@@ -1,11 +1,28 @@
+import type { TableJoinKind } from '../processors/table-table-join.js';
 import { toStreamOperator } from '../processors/to-stream.js';
+import type { RecordMeta } from '../processors/record-meta.js';
+import type { Awaitable, Predicate, RowJoiner, TableGrouper, ValueMapper } from '../processors/user-functions.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, TableState } from './dsl-context.js';
 import { operatorNode } from './graph/operator-node.js';
 import type { KStream } from './kstream.js';
 import type { KTable } from './ktable.js';
-import type { NamedOptions } from './options.js';
+import { groupTable } from './kgrouped-table-impl.js';
+import type { KGroupedTable } from './kgrouped-table.js';
+import type {
+  DerivedTableOptions,
+  ForeignKeyJoinOptions,
+  GroupedOptions,
+  MappedTableOptions,
+  NamedOptions,
+  TableJoinOptions,
+} from './options.js';
 import { prefix } from './prefixes.js';
+import { joinByForeignKey } from './foreign-key-join.js';
+import { addSuppress } from './suppress.js';
+import type { Suppressed } from './suppressed.js';
+import { addTableFilter, addTableMapValues } from './table-transforms.js';
+import { joinTables } from './table-table-join.js';
 
 export class KTableImpl<K, V> implements KTable<K, V> {
   readonly kind = 'table';
@@ -26,4 +43,63 @@ export class KTableImpl<K, V> implements KTable<K, V> {
     graph.add(node, [this.#state.node]);
     return this.#context.stream({ name: node.name, keySerde, valueSerde, sources, repartitionRequired: false, node });
   }
+
+  filter<VR extends V>(predicate: (value: V, key: K, meta: RecordMeta) => value is VR, options?: DerivedTableOptions<K, VR>): KTable<K, VR>;
+  filter(predicate: Predicate<K, V>, options?: DerivedTableOptions<K, V>): KTable<K, V>;
+  filter(predicate: Predicate<K, V>, options: DerivedTableOptions<K, V> = {}): KTable<K, V> {
+    return addTableFilter(this.#context, this.#state, predicate, false, options);
+  }
+
+  filterNot(predicate: Predicate<K, V>, options: DerivedTableOptions<K, V> = {}): KTable<K, V> {
+    return addTableFilter(this.#context, this.#state, predicate, true, options);
+  }
+
+  mapValues<VR>(mapper: ValueMapper<K, V, VR>, options: MappedTableOptions<K, VR> = {}): KTable<K, VR> {
+    return addTableMapValues(this.#context, this.#state, mapper, options);
+  }
+
+  groupBy<KR, VR>(mapper: TableGrouper<K, V, KR, VR>, options: GroupedOptions<KR, VR> = {}): KGroupedTable<KR, VR> {
+    return groupTable(this.#context, this.#state, mapper, options);
+  }
+
+  suppress(suppressed: Suppressed, options: NamedOptions = {}): KTable<K, V> {
+    return addSuppress(this.#context, this.#state, suppressed, options);
+  }
+
+  join<KO, VO, VR>(
+    other: KTable<KO, VO>,
+    joiner: JoinerOf<V, VO, VR, K>,
+    options: TableJoinOptions<K, VR> | ForeignKeyJoinOptions<K, V, KO, VR> = {},
+  ): KTable<K, VR> {
+    return this.#joined(other, 'inner', joiner as RowJoiner<K, V, VO, VR>, options);
+  }
+
+  leftJoin<KO, VO, VR>(
+    other: KTable<KO, VO>,
+    joiner: JoinerOf<V, VO | null, VR, K>,
+    options: TableJoinOptions<K, VR> | ForeignKeyJoinOptions<K, V, KO, VR> = {},
+  ): KTable<K, VR> {
+    return this.#joined(other, 'left', joiner as RowJoiner<K, V, VO, VR>, options);
+  }
+
+  outerJoin<VO, VR>(
+    other: KTable<K, VO>,
+    joiner: JoinerOf<V | null, VO | null, VR, K>,
+    options: TableJoinOptions<K, VR> = {},
+  ): KTable<K, VR> {
+    return joinTables(this.#context, this.#state, other, 'outer', joiner, options);
+  }
+
+  #joined<KO, VO, VR>(
+    other: KTable<KO, VO>,
+    kind: TableJoinKind,
+    joiner: RowJoiner<K, V, VO, VR>,
+    options: TableJoinOptions<K, VR> | ForeignKeyJoinOptions<K, V, KO, VR>,
+  ): KTable<K, VR> {
+    if ('foreignKey' in options) return joinByForeignKey(this.#context, this.#state, other, kind === 'left', joiner, options);
+    // Without a foreign key the keys of both tables are of one type: the overloads of KTable see to it.
+    return joinTables(this.#context, this.#state, other as unknown as KTable<K, VO>, kind, joiner, options);
+  }
 }
+
+type JoinerOf<V, VO, VR, K> = (value: V, otherValue: VO, key: K) => Awaitable<VR>;

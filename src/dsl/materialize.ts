@@ -2,10 +2,14 @@
 import { MillraceError } from '../errors.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
+import type { SessionWindows } from '../time/session-windows.js';
+import type { SlidingWindows } from '../time/sliding-windows.js';
 import type { TimeWindows } from '../time/time-windows.js';
 import { checkResourceName } from '../topology/resource-name.js';
 import type { StreamGraph } from './graph/stream-graph.js';
 import type { MaterializedOptions, TableEmitOption, WindowEmitOption, WindowMaterializedOptions } from './options.js';
+
+export type AnyWindows = TimeWindows | SlidingWindows | SessionWindows;
 
 /** Serdes to use where the options name none. */
 export interface CarriedSerdes<K, V> {
@@ -20,24 +24,45 @@ export function tableStore<K, V>(
   carried: CarriedSerdes<K, V>,
   emit: TableEmitOption | undefined,
 ): StoreSpec {
+  const common = commonSpec(graph, storePrefix, materialized, carried);
+  if (materialized?.historyRetention !== undefined) return versionedStore(common, materialized.historyRetention);
   return Object.freeze({
-    ...commonSpec(graph, storePrefix, materialized, carried),
+    ...common,
     kind: 'timestampedKeyValue',
-    trackChanges: emit !== 'onUpdate',
+    trackChanges: emit === undefined ? 'ifEmittingOnCommit' : emit === 'onCommit',
   });
 }
 
-/** @throws MILL_TOPOLOGY_INVALID when `retention` is below size + grace: windows would be gone while they still take records. */
+function versionedStore(common: Omit<StoreSpec, 'kind'>, historyRetention: number): StoreSpec {
+  if (!Number.isSafeInteger(historyRetention) || historyRetention < 0) {
+    throw new MillraceError(
+      'MILL_TOPOLOGY_INVALID',
+      `Store ${common.name}: historyRetention must be a whole number of milliseconds, 0 or more, not ${historyRetention}.`,
+      { details: { store: common.name, historyRetention } },
+    );
+  }
+  return Object.freeze({ ...common, kind: 'versioned', historyRetention });
+}
+
+/** What a windowed store needs to know of its windows. */
+interface WindowStoreKind {
+  readonly kind: 'timestampedWindow' | 'session' | 'slidingWindow';
+  readonly windowSize: number;
+  /** Shortest retention that loses no open window, ms. */
+  readonly shortest: number;
+}
+
+/** @throws MILL_TOPOLOGY_INVALID when `retention` is below what the windows need: they would be gone while they still take records. */
 export function windowTableStore<K, V>(
   graph: StreamGraph,
   storePrefix: string,
   materialized: WindowMaterializedOptions<K, V> | undefined,
   carried: CarriedSerdes<K, V>,
   emit: WindowEmitOption | undefined,
-  windows: TimeWindows,
+  windows: AnyWindows,
 ): StoreSpec {
   const common = commonSpec(graph, storePrefix, materialized, carried);
-  const shortest = windows.size + windows.grace;
+  const { kind, windowSize, shortest } = storeKindFor(windows);
   const retention = materialized?.retention ?? shortest;
   if (!(retention >= shortest)) {
     throw new MillraceError(
@@ -48,12 +73,23 @@ export function windowTableStore<K, V>(
   }
   return Object.freeze({
     ...common,
-    kind: 'timestampedWindow',
-    windowSize: windows.size,
+    kind,
+    windowSize,
     retention,
-    trackChanges: emit === undefined || emit === 'onCommit',
+    trackChanges: emit === undefined ? 'ifEmittingOnCommit' : emit === 'onCommit',
     closeTracking: emit === 'onWindowClose',
   });
+}
+
+function storeKindFor(windows: AnyWindows): WindowStoreKind {
+  switch (windows.kind) {
+    case 'session':
+      return { kind: 'session', windowSize: 0, shortest: windows.gap + windows.grace };
+    case 'sliding':
+      return { kind: 'slidingWindow', windowSize: windows.timeDifference, shortest: windows.retention };
+    default:
+      return { kind: 'timestampedWindow', windowSize: windows.size, shortest: windows.size + windows.grace };
+  }
 }
 
 function commonSpec<K, V>(

@@ -1,6 +1,9 @@
 /** The options objects of the DSL. Everything in them is optional; what is absent is derived, carried along or the app's default. */
+import type { Awaitable } from '../processors/user-functions.js';
 import type { Serde } from '../serdes/serde.js';
+import type { JoinWindows } from '../time/join-windows.js';
 import type { Partitioner } from '../topology/nodes.js';
+import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
 import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 
 export interface NamedOptions {
@@ -18,6 +21,8 @@ export interface ConsumedOptions<K, V> extends NamedOptions {
   readonly timestampExtractor?: TimestampExtractor;
   /** Where to begin without a committed offset. Default: the app's `autoOffsetReset`. */
   readonly offsetReset?: 'earliest' | 'latest' | 'none';
+  /** What the records say about event time, for windows and timers in event time (`keyBy`). Default: nothing. */
+  readonly watermarks?: WatermarkStrategy<NoInfer<V>>;
 }
 
 /** How a topic is written. */
@@ -71,6 +76,42 @@ export interface JoinedOptions<K, V, VR> extends NamedOptions {
   readonly streamValueSerde?: Serde<V>;
   /** Serde of the joined values, carried along. */
   readonly valueSerde?: Serde<VR>;
+  /**
+   * How long a record waits before it is joined, ms of stream time, so that rows of the table that come late are seen (KIP-923). Needs a versioned table whose history
+   * is at least as long. Default: records are joined at once.
+   */
+  readonly grace?: number;
+}
+
+/** `name` names the operators of the join. Without `materialized` the result is not kept: operators that need its rows compute them from both tables. */
+export type TableJoinOptions<K, VR> = TableOptions<K, VR>;
+
+/** A join by a key that is found in the left table's values. `name` also names the two internal topics and the store of subscriptions. */
+export interface ForeignKeyJoinOptions<K, V, KO, VR> extends TableOptions<K, VR> {
+  /** The key of the other table's row. null: the row joins nothing. */
+  readonly foreignKey: (value: V, key: K) => Awaitable<KO | null>;
+  /** How the other table's topic is partitioned. Default: murmur2 of the key bytes. */
+  readonly otherPartitioner?: Partitioner;
+}
+
+/** `name` names the operators and, when they are needed, the repartition topics: `<name>-left-repartition` and `<name>-right-repartition`. */
+export interface StreamJoinOptions<K, V, VO, VR> extends NamedOptions {
+  /** Which records meet, by their times. */
+  readonly windows: JoinWindows;
+  /** What the names of the join's stores begin with. Default: generated. */
+  readonly storeName?: string;
+  /** Serdes for stores and repartition topics. Default: carried, else the app's. */
+  readonly keySerde?: Serde<K>;
+  readonly leftValueSerde?: Serde<V>;
+  readonly rightValueSerde?: Serde<VO>;
+  /** Serde of the joined values, carried along. */
+  readonly valueSerde?: Serde<VR>;
+  /** Engine of the stores. Default: the app's. */
+  readonly engine?: 'memory' | 'leveldb';
+  /** Whether the stores have changelogs. Default true. */
+  readonly logged?: boolean;
+  /** Further configs of the changelog topics. */
+  readonly changelogConfigs?: Readonly<Record<string, string>>;
 }
 
 export interface ProcessOptions<K, V> extends RecordOptions<K, V> {
@@ -91,6 +132,11 @@ export interface MaterializedOptions<K, V> {
   readonly logged?: boolean;
   /** Further configs of the changelog topic. */
   readonly changelogConfigs?: Readonly<Record<string, string>>;
+  /**
+   * Makes the table versioned (KIP-889): the versions of a row are kept for this long, ms of stream time, and stream joins see the table as of their records'
+   * time. Changes of a versioned table go downstream at once. Default: only the latest row is kept.
+   */
+  readonly historyRetention?: number;
 }
 
 export interface WindowMaterializedOptions<K, V> extends MaterializedOptions<K, V> {
@@ -107,6 +153,24 @@ export type WindowEmitOption = TableEmitOption | 'onWindowClose';
 /** For operators whose result is a table. */
 export interface TableOptions<K, V> extends NamedOptions {
   readonly materialized?: MaterializedOptions<K, V>;
+  /** Default: the app's `emit`. */
+  readonly emit?: TableEmitOption;
+}
+
+/** For operators that compute a table out of another one: without `materialized.storeName` the result is not kept. */
+export interface DerivedTableOptions<K, V> extends NamedOptions {
+  readonly materialized?: Omit<MaterializedOptions<K, V>, 'historyRetention'>;
+}
+
+/** For `mapValues` of a table. */
+export interface MappedTableOptions<K, V> extends DerivedTableOptions<K, V> {
+  /** Serde of the new values, carried along. */
+  readonly valueSerde?: Serde<V>;
+}
+
+/** For cogrouped windows, which have no `onWindowClose`. */
+export interface CogroupedWindowOptions<K, V> extends NamedOptions {
+  readonly materialized?: WindowMaterializedOptions<K, V>;
   /** Default: the app's `emit`. */
   readonly emit?: TableEmitOption;
 }

@@ -13,13 +13,15 @@ export interface RepartitionRequest {
   readonly valueSerde: Serde<unknown> | null;
   readonly partitions?: number;
   readonly partitioner?: Partitioner;
+  /** Asked for by `repartition()`. Default false. */
+  readonly explicit?: boolean;
 }
 
 const topicSuffix = '-repartition';
 
 /** A repartition that is not in the graph yet. Takes three numbers whether or not its nodes are named by them. */
 export function newRepartition(graph: StreamGraph, request: RepartitionRequest): RepartitionNode {
-  const { namedAfter, keySerde, valueSerde, partitions = null, partitioner = null } = request;
+  const { namedAfter, keySerde, valueSerde, partitions = null, partitioner = null, explicit = false } = request;
   const topic = namedAfter.endsWith(topicSuffix) ? namedAfter : `${namedAfter}${topicSuffix}`;
   checkResourceName(topic, 'repartition topic');
   const sink = graph.newName(prefix.sink);
@@ -36,5 +38,6 @@ export function newRepartition(graph: StreamGraph, request: RepartitionRequest):
     valueSerde,
     partitioner,
     namedAfter,
+    explicit,
   });
 }

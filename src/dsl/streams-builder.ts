@@ -12,6 +12,7 @@ import { stateStoreNode } from './graph/state-store-node.js';
 import type { StreamGraph } from './graph/stream-graph.js';
 import { streamSourceNode } from './graph/stream-source-node.js';
 import { tableSourceNode } from './graph/table-source-node.js';
+import type { Optimization } from './graph/write-graph.js';
 import { writeGraph } from './graph/write-graph.js';
 import { Handles } from './handles.js';
 import type { KStream } from './kstream.js';
@@ -19,8 +20,11 @@ import type { KTable } from './ktable.js';
 import { tableStore } from './materialize.js';
 import type { ConsumedOptions, GlobalTableOptions, NamedOptions, SourceTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
+import { storedView } from './table-view.js';
 
 export interface BuildOptions {
+  /** What may be left out of the topology. Default: nothing. */
+  readonly optimizations?: readonly Optimization[];
   /** What to do when a store or an internal topic has a generated name, which changes when the topology does. Default `off`. */
   readonly explicitNames?: ExplicitNames;
   /** Gets the warning of `explicitNames: 'warn'`. Default: nobody. */
@@ -91,6 +95,7 @@ export class StreamsBuilder {
       sources: [sourceName],
       queryableStoreName: materialized?.storeName ?? null,
       node,
+      view: storedView<K, V>(graph, node),
     });
   }
 
@@ -116,7 +121,7 @@ export class StreamsBuilder {
    * A store for processors, which name it in the `stores` option of `process`.
    *
    * @example
-   * builder.addStateStore(keyValueStore({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
+   * builder.addStateStore(stores.keyValue({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
    */
   addStateStore(spec: StoreSpec): this {
     this.#handles.graph.add(stateStoreNode(Object.freeze({ ...spec })));
@@ -132,9 +137,9 @@ export class StreamsBuilder {
    * console.log(builder.build({ explicitNames: 'require' }).describe());
    */
   build(options: BuildOptions = {}): Topology {
-    const { explicitNames = 'off', logger = silentLogger } = options;
+    const { explicitNames = 'off', logger = silentLogger, optimizations = [] } = options;
     checkExplicitNames(this.#handles.graph, explicitNames, logger);
-    return writeGraph(this.#handles.graph);
+    return writeGraph(this.#handles.graph, optimizations);
   }
 }
 
@@ -149,8 +154,15 @@ interface SourceFields {
   readonly valueSerde?: SourceOptions['valueSerde'];
   readonly timestampExtractor?: SourceOptions['timestampExtractor'];
   readonly offsetReset?: SourceOptions['offsetReset'];
+  readonly watermarks?: SourceOptions['watermarks'];
 }
 
-function sourceOptions({ keySerde = null, valueSerde = null, timestampExtractor = null, offsetReset = null }: SourceFields): SourceOptions {
-  return Object.freeze({ keySerde, valueSerde, timestampExtractor, offsetReset });
+function sourceOptions({
+  keySerde = null,
+  valueSerde = null,
+  timestampExtractor = null,
+  offsetReset = null,
+  watermarks = null,
+}: SourceFields): SourceOptions {
+  return Object.freeze({ keySerde, valueSerde, timestampExtractor, offsetReset, watermarks });
 }

@@ -7,6 +7,7 @@ import { tableStore } from './materialize.js';
 import type { TableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import { newRepartition } from './repartition.js';
+import { storedView } from './table-view.js';
 
 export function addToTable<K, V>(context: DslContext, stream: StreamState<K, V>, options: TableOptions<K, V>): KTable<K, V> {
   const { graph } = context;
@@ -24,5 +25,6 @@ export function addToTable<K, V>(context: DslContext, stream: StreamState<K, V>,
   }
   const node = streamToTableNode({ name, store, emit: emit ?? null });
   graph.add(node, [parent]);
-  return context.table({ name, keySerde, valueSerde, sources, queryableStoreName: materialized?.storeName ?? null, node });
+  const view = storedView<K, V>(graph, node);
+  return context.table({ name, keySerde, valueSerde, sources, queryableStoreName: materialized?.storeName ?? null, node, view });
 }

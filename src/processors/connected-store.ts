@@ -1,6 +1,16 @@
 /** The stores of an operator, checked by kind: a wrong kind is an error at the start and not a failure at the first record. */
 import { MillraceError } from '../errors.js';
-import type { StateStore, StoreKind, TimestampedKeyValueStore, TimestampedWindowStore } from '../stores/store.js';
+import type {
+  JoinWindowStore,
+  SessionStore,
+  SlidingWindowStore,
+  StateStore,
+  StoreKind,
+  TimeOrderedBuffer,
+  TimestampedKeyValueStore,
+  TimestampedWindowStore,
+  VersionedKeyValueStore,
+} from '../stores/store.js';
 import type { OperatorContext } from './operator.js';
 
 export function keyValueStore<K, V>(context: OperatorContext, name: string): TimestampedKeyValueStore<K, V> {
@@ -9,6 +19,26 @@ export function keyValueStore<K, V>(context: OperatorContext, name: string): Tim
 
 export function windowStore<K, V>(context: OperatorContext, name: string): TimestampedWindowStore<K, V> {
   return connectedStore(context, name, 'timestampedWindow') as TimestampedWindowStore<K, V>;
+}
+
+export function versionedStore<K, V>(context: OperatorContext, name: string): VersionedKeyValueStore<K, V> {
+  return connectedStore(context, name, 'versioned') as VersionedKeyValueStore<K, V>;
+}
+
+export function joinWindowStore<K, V>(context: OperatorContext, name: string): JoinWindowStore<K, V> {
+  return connectedStore(context, name, 'joinWindow') as JoinWindowStore<K, V>;
+}
+
+export function timeOrderedBuffer<K, V>(context: OperatorContext, name: string): TimeOrderedBuffer<K, V> {
+  return connectedStore(context, name, 'timeOrderedBuffer') as TimeOrderedBuffer<K, V>;
+}
+
+export function sessionStore<K, V>(context: OperatorContext, name: string): SessionStore<K, V> {
+  return connectedStore(context, name, 'session') as SessionStore<K, V>;
+}
+
+export function slidingWindowStore<K, V>(context: OperatorContext, name: string): SlidingWindowStore<K, V> {
+  return connectedStore(context, name, 'slidingWindow') as SlidingWindowStore<K, V>;
 }
 
 function connectedStore(context: OperatorContext, name: string, kind: StoreKind): StateStore {

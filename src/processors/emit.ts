@@ -12,5 +12,6 @@ export type TableEmit = 'onUpdate' | 'onCommit' | null;
 export type WindowEmit = 'onUpdate' | 'onCommit' | 'onWindowClose' | null;
 
 export function resolveEmit<E extends TableEmit | WindowEmit>(emit: E, context: OperatorContext): NonNullable<E> | 'onUpdate' | 'onCommit' {
-  return emit ?? context.defaultEmit;
+  const chosen = emit ?? context.defaultEmit;
+  return chosen === 'onCommit' && context.emitsAtOnce === true ? 'onUpdate' : chosen;
 }

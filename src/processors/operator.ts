@@ -9,6 +9,7 @@
  */
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { Headers } from '../bytes/headers.js';
+import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { StateStore } from '../stores/store.js';
 
 /** Receives records. `K`/`V` may be null at run time: each operator states its null rule. */
@@ -26,6 +27,12 @@ export interface Operator<K = unknown, V = unknown> extends Downstream<K, V> {
    * Absent for operators that hold nothing back.
    */
   flush?(): MaybeAsync;
+  /**
+   * Event time has come to `watermark`; parents have emitted what follows from it. Absent for operators that do not look at event time. May work off what is
+   * due in portions: while `hasDueTimers` is true it is called again.
+   */
+  onWatermark?(watermark: number): MaybeAsync;
+  readonly hasDueTimers?: boolean;
   /** Called once when the task is closed, also after a failure. Must not forward. */
   close?(): MaybeAsync;
 }
@@ -67,8 +74,14 @@ export interface OperatorContext {
   withHeaders(headers: Headers, body: () => MaybeAsync): MaybeAsync;
   /** The store of that name, connected to this node, else MILL_TOPOLOGY_STORE_NOT_CONNECTED / MILL_TOPOLOGY_UNKNOWN_STORE. */
   store(name: string): StateStore;
+  /** A serde ready for use; null stands for the app's default of that part. For operators that need bytes. Throws MILL_CONFIG_INVALID when there is none. */
+  serde<T>(serde: Serde<T> | null, part: 'key' | 'value'): CompiledSerde<T>;
   /** Highest record timestamp the task has processed, -1 before the first. */
   streamTime(): number;
+  /** Event time of the task: the lowest watermark of its partitions, -Infinity before the first. */
+  watermark(): number;
+  /** Whether a source of the task has a watermark strategy. */
+  readonly hasWatermarks: boolean;
   wallClock(): number;
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
   /** Asks for a commit soon. */
@@ -77,6 +90,8 @@ export interface OperatorContext {
   dropped(reason: DropReason): void;
   /** When results of aggregations go downstream, unless the operator has its own setting. */
   readonly defaultEmit: 'onUpdate' | 'onCommit';
+  /** True when results may not be held back until the commit, whatever was asked for (see `ProcessorNode`). */
+  readonly emitsAtOnce?: boolean;
 }
 
 export type DropReason =
@@ -84,6 +99,8 @@ export type DropReason =
   | 'null-value'
   | 'late'
   | 'expired'
+  | 'out-of-order'
+  | 'stale-response'
   | 'null-repartition-key'
   | 'null-join-key'
   | 'null-foreign-key'

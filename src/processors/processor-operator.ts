@@ -35,7 +35,7 @@ class ProcessorOperator<KIn, VIn, KOut, VOut> implements Operator<KIn, VIn> {
   private readonly userProcess = (record: Record<KIn, VIn>): MaybeAsync => this.processor.process(record);
 }
 
-class UserContext<KOut, VOut> implements ProcessorContext<KOut, VOut> {
+export class UserContext<KOut, VOut> implements ProcessorContext<KOut, VOut> {
   readonly applicationId: string;
   readonly taskId: string;
   readonly partition: number;

@@ -18,3 +18,9 @@ export type Initializer<A> = () => Awaitable<A>;
 export type Aggregator<K, V, A> = (aggregate: A, value: V, key: K) => Awaitable<A | null>;
 export type Reducer<K, V> = (aggregate: V, value: V, key: K) => Awaitable<V | null>;
 export type TableJoiner<K, V, T, R> = (value: V, tableValue: T, key: K) => Awaitable<R>;
+/** Joins two rows or records as the engine calls it: either side may be null, depending on the kind of join. */
+export type RowJoiner<K, V, VO, R> = (value: V | null, otherValue: VO | null, key: K) => Awaitable<R>;
+/** Which group a row of a table belongs to, and with which value; null: none. */
+export type TableGrouper<K, V, KR, VR> = (value: V, key: K, meta: RecordMeta) => Awaitable<readonly [KR, VR] | null>;
+/** Combines the aggregates of two sessions that have become one. */
+export type SessionMerger<K, A> = (one: A, other: A, key: K) => Awaitable<A | null>;

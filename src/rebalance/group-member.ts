@@ -75,6 +75,11 @@ export class GroupMember {
     return this.machine.settled;
   }
 
+  /** It has left, was stopped or failed: it claims nothing any more. */
+  get hasEnded(): boolean {
+    return this.isOver();
+  }
+
   /** Tasks that this member claims: running, or being given up. */
   get ownedTasks(): readonly TaskId[] {
     return this.machine.ownedTasks;

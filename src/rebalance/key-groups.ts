@@ -4,6 +4,7 @@
  * `keyGroup = toPositive(murmur2(keyBytes)) % maxParallelism`. `maxParallelism` is chosen once for an application: changing it
  * moves every key. Contiguous ranges follow Flink's KeyGroupRangeAssignment.
  */
+import { murmur2 } from '../bytes/murmur2.js';
 import { MillraceError } from '../errors.js';
 
 export const defaultMaxParallelism = 128;
@@ -18,6 +19,42 @@ export interface KeyGroupRange {
 /** The key group of a key, given `murmur2` of its bytes (a signed 32-bit integer). */
 export function keyGroup(keyHash: number, maxParallelism: number): number {
   return (keyHash & 0x7fff_ffff) % maxParallelism;
+}
+
+/** The key group of a serialised key. Frozen: changing it would move every key. */
+export function keyGroupOf(keyBytes: Uint8Array, maxParallelism: number): number {
+  requireMaxParallelism(maxParallelism);
+  return keyGroup(murmur2(keyBytes), maxParallelism);
+}
+
+/** The partition of a keyed topic that holds a key group: the default partitioner's choice whenever `partitions` divides `maxParallelism`. */
+export function partitionFor(group: number, partitions: number): number {
+  return group % partitions;
+}
+
+/**
+ * `rangeOf`, refusing more instances than key groups: what a rescale asks.
+ *
+ * @throws MILL_CONFIG_INVALID when `instances` is not from 1 to `maxParallelism`, or `maxParallelism` not from 1 to 32768
+ */
+export function rangeFor(maxParallelism: number, instances: number, instance: number): KeyGroupRange {
+  requireMaxParallelism(maxParallelism);
+  if (!Number.isInteger(instances) || instances < 1 || instances > maxParallelism) {
+    throw new MillraceError(
+      'MILL_CONFIG_INVALID',
+      `The parallelism is ${instances}; it must be from 1 to the maxParallelism, ${maxParallelism}: a key group is never split.`,
+      { details: { instances, maxParallelism } },
+    );
+  }
+  return rangeOf(instance, instances, maxParallelism);
+}
+
+/** Flink's default when nothing is set: half as much again as the parallelism, as a power of two, from 128 to 32768. */
+export function defaultMaxParallelismFor(instances: number): number {
+  const wanted = instances + Math.floor(instances / 2);
+  let power = 1;
+  while (power < wanted) power *= 2;
+  return Math.min(Math.max(power, defaultMaxParallelism), upperMaxParallelism);
 }
 
 /** The contiguous range of instance `instance` (from 0) of `instances`: `ceil(i·max/n) … ceil((i+1)·max/n) − 1`. */

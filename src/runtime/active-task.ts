@@ -9,6 +9,8 @@ import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-buil
 export interface TaskBarrier {
   readonly offsets: readonly Omit<CommittedOffset, 'metadata'>[];
   readonly partitionTimes: readonly number[];
+  /** Event time of the task, -Infinity when there is none. */
+  readonly watermark: number;
 }
 
 /**
@@ -47,6 +49,7 @@ export class ActiveTask {
     return {
       offsets: positions.map(({ topic, partition, offset }) => ({ topic, partition, offset, leaderEpoch: -1 })),
       partitionTimes: positions.map(({ partitionTime }) => partitionTime),
+      watermark: this.task.watermark(),
     };
   }
 

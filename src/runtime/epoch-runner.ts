@@ -5,21 +5,37 @@ import { encodeCommittedMetadata } from '../transactions/committed-metadata.js';
 import { EpochMachine, type EpochBounds, type EpochCommand } from '../transactions/epoch-machine.js';
 import type { EpochProducer, EpochResult, SealedEpoch } from '../transactions/producer/epoch-producer.js';
 import type { ActiveTask, TaskBarrier } from './active-task.js';
-import type { ThreadOutput } from './thread-output.js';
 import type { EpochMetrics } from '../observability/epoch-metrics.js';
+import { delay } from '../kafka/backoff.js';
+import { ErrorCodes } from '../kafka/error-codes.js';
 
 export interface EpochRunnerOptions {
   readonly bounds: EpochBounds;
   readonly producer: EpochProducer;
-  readonly output: ThreadOutput;
   readonly tasks: () => Iterable<ActiveTask>;
   /** Tells who commits, and whether the group still counts this member in: if not, nothing is committed. */
-  readonly member: { identity(): GroupMemberIdentity; confirmSession(): Promise<'ok' | 'lost'> };
+  readonly member: EpochMember;
   readonly metrics: EpochMetrics;
   readonly now: () => number;
+  /** A barrier has ended: tasks may go on. */
+  readonly onSealed: () => void;
   readonly onCommitted: (epoch: number) => void;
   readonly onFailed: (error: unknown) => void;
 }
+
+/** What an epoch needs of the group member. */
+export interface EpochMember {
+  identity(): GroupMemberIdentity;
+  /** Whether the group still counts the member in; in doubt it asks. */
+  confirmSession(): Promise<'ok' | 'lost'>;
+  /** After a refusal: the member's next identity, or null when its tasks are lost. */
+  identityAfter(refused: GroupMemberIdentity): Promise<GroupMemberIdentity | null>;
+}
+
+/** How long a refused commit waits for the member's next generation, ms: a join is answered within moments, or something is wrong. */
+const renewWithinMs = 10_000;
+/** Between two attempts while the group's leader is still assigning, ms. */
+const rebalancePauseMs = 20;
 
 /**
  * Carries out the epoch machine's commands for one stream thread: the seven steps of a barrier (DESIGN §5).
@@ -75,8 +91,7 @@ export class EpochRunner {
 
   failed(): void {
     this.attempt++;
-    this.machine.on({ kind: 'failed' });
-    this.release();
+    this.execute(this.machine.on({ kind: 'failed' }));
   }
 
   recovered(): void {
@@ -126,13 +141,14 @@ export class EpochRunner {
     this.options.metrics.barrier(performance.now() - startedAt);
     const commands = this.machine.on({ kind: 'sealed', empty: dirty.length === 0 });
     this.execute(commands);
+    this.options.onSealed();
     if (commands.some(({ kind }) => kind === 'commit')) this.commit(epoch, sealed, offsets, dirty);
   }
 
   private commit(epoch: number, sealed: SealedEpoch, offsets: readonly CommittedOffset[], tasks: readonly ActiveTask[]): void {
     const startedAt = performance.now();
     const { attempt } = this;
-    this.commitInSession(epoch, sealed, offsets)
+    this.commitInSession(attempt, epoch, sealed, offsets)
       .then((result) => {
         if (attempt !== this.attempt) return;
         for (const task of tasks) task.committed(epoch, result.nextOffsets);
@@ -145,21 +161,60 @@ export class EpochRunner {
       });
   }
 
-  private async commitInSession(epoch: number, sealed: SealedEpoch, offsets: readonly CommittedOffset[]): Promise<EpochResult> {
+  private async commitInSession(
+    attempt: number,
+    epoch: number,
+    sealed: SealedEpoch,
+    offsets: readonly CommittedOffset[],
+  ): Promise<EpochResult> {
     const { member } = this.options;
-    if ((await member.confirmSession()) === 'lost') {
+    // A loss that came during the question has already moved the member on: the identity read now may be good, the tasks are no longer.
+    if ((await member.confirmSession()) === 'lost' || attempt !== this.attempt) {
       throw new MillraceError('MILL_TRANSACTION_ABORTED', `epoch ${epoch} is not committed: the group no longer counts this member in`, {
         details: { outcome: 'aborted', memberFenced: true },
       });
     }
-    return sealed.commit(offsets, member.identity());
+    const startedAt = this.options.now();
+    return sealed.commit(offsets, member.identity(), (refused, errorCode) => this.renew(attempt, startedAt, refused, errorCode));
+  }
+
+  /** While a rebalance is under way the broker may be ahead of a member that keeps its tasks: then the same commit goes out under its next identity. */
+  private async renew(
+    attempt: number,
+    startedAt: number,
+    refused: GroupMemberIdentity,
+    errorCode: number,
+  ): Promise<GroupMemberIdentity | null> {
+    const { member, now } = this.options;
+    const left = startedAt + renewWithinMs - now();
+    if (attempt !== this.attempt || left <= 0) return null;
+    let next: GroupMemberIdentity | null;
+    if (errorCode === ErrorCodes.REBALANCE_IN_PROGRESS) {
+      // The generation is the right one; only the leader's assignment is still to come.
+      await delay(rebalancePauseMs);
+      next = member.identity();
+    } else {
+      const patience = new AbortController();
+      const tooLong = delay(left, patience.signal).then(
+        () => null,
+        () => null,
+      );
+      next = await Promise.race([member.identityAfter(refused), tooLong]);
+      patience.abort();
+    }
+    return attempt === this.attempt ? next : null;
   }
 
   private offsetsOf(barrier: TaskBarrier, epoch: number): CommittedOffset[] {
     const { transactionalId } = this.options.producer;
     return barrier.offsets.map((offset, index) => ({
       ...offset,
-      metadata: encodeCommittedMetadata({ epoch, transactionalId, partitionTime: barrier.partitionTimes[index] ?? -1 }),
+      metadata: encodeCommittedMetadata({
+        epoch,
+        transactionalId,
+        partitionTime: barrier.partitionTimes[index] ?? -1,
+        watermark: barrier.watermark,
+      }),
     }));
   }
 }

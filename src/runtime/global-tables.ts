@@ -2,7 +2,8 @@ import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import { Fetcher } from '../kafka/fetcher/fetcher.js';
-import type { KafkaPort, TopicPartition } from '../kafka/port.js';
+import { errorName } from '../kafka/error-codes.js';
+import type { KafkaPort, OffsetAnswer, TopicPartition } from '../kafka/port.js';
 import { RecordCursor } from '../kafka/record-batch/record-cursor.js';
 import type { Logger } from '../observability/logger.js';
 import type { CompiledSerde } from '../serdes/serde.js';
@@ -34,6 +35,8 @@ export class GlobalTables {
   private readonly fetcher: Fetcher;
   private state: TaskState | null = null;
   private epoch = 0;
+  /** A chunk could not be applied: no later one is, and it is told once. */
+  private isBroken = false;
   private caughtUp: () => void = () => undefined;
   private failed: (error: unknown) => void = () => undefined;
 
@@ -112,15 +115,18 @@ export class GlobalTables {
     );
     for (const entry of partitions) {
       const at = ({ topic, partition }: TopicPartition): boolean => topic === entry.topic && partition === entry.partition;
-      entry.start = starts.find(at)?.offset ?? 0;
-      this.byTopic.get(entry.topic)?.expect(entry.partition, entry.start, ends.find(at)?.offset ?? 0);
+      entry.start = known(starts.find(at), entry);
+      this.byTopic.get(entry.topic)?.expect(entry.partition, entry.start, known(ends.find(at), entry));
     }
     return partitions;
   }
 
   private receive(chunk: FetchedChunk): void {
     const table = this.byTopic.get(chunk.topic);
-    if (table === undefined) return;
+    if (table === undefined || this.isBroken) {
+      this.fetcher.consumed(chunk.byteLength, chunk);
+      return;
+    }
     const release = (): void => {
       this.fetcher.consumed(chunk.byteLength, chunk);
     };
@@ -133,6 +139,8 @@ export class GlobalTables {
       })
       .catch((error: unknown) => {
         release();
+        if (this.isBroken) return;
+        this.isBroken = true;
         this.failed(error);
       });
   }
@@ -148,6 +156,15 @@ export class GlobalTables {
     for (const table of this.tables.values()) if (!table.isCaughtUp) return;
     this.caughtUp();
   }
+}
+
+function known(answer: OffsetAnswer | undefined, { topic, partition }: TopicPartition): number {
+  if (answer !== undefined && answer.errorCode === 0) return answer.offset;
+  throw new MillraceError(
+    'MILL_BROKER_ERROR',
+    `can’t read the offsets of the global table’s partition ${topic}-${partition}: ${errorName(answer?.errorCode ?? -1)}`,
+    { details: { topic, partition, brokerErrorCode: answer?.errorCode } },
+  );
 }
 
 class GlobalTable {

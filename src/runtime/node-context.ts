@@ -2,6 +2,7 @@ import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import type { Headers } from '../bytes/headers.js';
 import { MillraceError } from '../errors.js';
 import type { Cancellable, Downstream, DropReason, OperatorContext, RecordContext, ScheduleOptions } from '../processors/operator.js';
+import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { StateStore } from '../stores/store.js';
 import type { TaskEnvironment } from './task-environment.js';
 import type { TaskRecord } from './task-record.js';
@@ -13,6 +14,8 @@ export interface TaskScope {
   readonly env: TaskEnvironment;
   readonly record: TaskRecord;
   streamTime(): number;
+  watermark(): number;
+  readonly hasWatermarks: boolean;
   store(node: string, name: string): StateStore;
   schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
 }
@@ -30,6 +33,7 @@ export class NodeContext implements OperatorContext {
     private readonly scope: TaskScope,
     readonly downstream: Downstream,
     private readonly children: ReadonlyMap<string, Downstream>,
+    readonly emitsAtOnce = false,
   ) {
     this.applicationId = scope.env.applicationId;
     this.taskId = scope.id;
@@ -70,8 +74,20 @@ export class NodeContext implements OperatorContext {
     return this.scope.store(this.nodeName, name);
   }
 
+  serde<T>(serde: Serde<T> | null, part: 'key' | 'value'): CompiledSerde<T> {
+    return this.scope.env.serde(serde, this.nodeName, part) as CompiledSerde<T>;
+  }
+
   streamTime(): number {
     return this.scope.streamTime();
+  }
+
+  watermark(): number {
+    return this.scope.watermark();
+  }
+
+  get hasWatermarks(): boolean {
+    return this.scope.hasWatermarks;
   }
 
   wallClock(): number {

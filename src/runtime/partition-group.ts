@@ -14,6 +14,7 @@ export interface PartitionLag {
 export class PartitionGroup {
   streamTime: number;
   private idleSince: number | null = null;
+  private isWaiting = false;
 
   constructor(
     readonly queues: readonly RecordQueue[],
@@ -27,6 +28,7 @@ export class PartitionGroup {
   /** The queue to take from, or null when there is nothing or the group waits. */
   pick(now: number): RecordQueue | null {
     const { queues } = this;
+    this.isWaiting = false;
     if (queues.length === 1) {
       const only = queues[0] as RecordQueue;
       return only.hasHead ? only : null;
@@ -35,6 +37,7 @@ export class PartitionGroup {
     let someEmpty = false;
     for (let i = 0; i < queues.length; i++) {
       const queue = queues[i] as RecordQueue;
+      if (queue.held) continue;
       if (!queue.hasHead) someEmpty = true;
       else if (best === null || queue.headTimestamp < best.headTimestamp) best = queue;
     }
@@ -43,12 +46,14 @@ export class PartitionGroup {
       this.idleSince = null;
       return best;
     }
-    return this.maxTaskIdleMs < 0 || this.waitedEnough(now) ? best : null;
+    if (this.maxTaskIdleMs < 0 || this.waitedEnough(now)) return best;
+    this.isWaiting = this.idleSince !== null;
+    return null;
   }
 
-  /** When the idle time of a waiting group ends, ms; null when it does not wait for the clock. */
+  /** When the idle time of a waiting group ends, ms; null when it has nothing to take or does not wait for the clock. */
   idleDeadline(): number | null {
-    return this.idleSince === null ? null : this.idleSince + this.maxTaskIdleMs;
+    return this.idleSince === null || !this.isWaiting ? null : this.idleSince + this.maxTaskIdleMs;
   }
 
   private waitedEnough(now: number): boolean {

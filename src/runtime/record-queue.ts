@@ -4,11 +4,20 @@ import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import { RecordCursor } from '../kafka/record-batch/record-cursor.js';
 import type { SourceReader } from './source-reader.js';
 
+/** What the queue's task has to know. */
+export interface RecordQueueObserver {
+  /** The head record was dropped before it was ever handed out; what became of it belongs to the epoch in work. */
+  headDropped(): void;
+  /** Reading goes on at `to` because `from` is no longer in the log. */
+  positionReset(from: number, to: number): void;
+}
+
 /**
  * The records of one input partition that a task has received and not yet processed: fetched chunks in order, and a cursor on the head record.
  *
- * Invariant: offsets handed out only ever increase; a chunk that would go back is a fault and is thrown, in production too. `committable` is the
- * offset to commit when everything handed out so far has been processed.
+ * Invariant: offsets handed out only ever increase; a chunk that would go back is a fault and is thrown, in production too. The one exception is a chunk
+ * that says so: after an out-of-range position was set anew by policy (the topic was deleted and created again) reading goes on there. `committable` is
+ * the offset to commit when everything handed out so far has been processed.
  */
 export class RecordQueue {
   readonly cursor = new RecordCursor();
@@ -19,6 +28,8 @@ export class RecordQueue {
   /** Highest timestamp taken from this partition; -1 at first. */
   partitionTime: number;
   recordsTaken = 0;
+  /** True while the partition is too far ahead in event time and waits for the others. */
+  held = false;
   /** Decoded head record, filled only by sources that need the value to tell the time. */
   headKey: unknown = null;
   headValue: unknown = null;
@@ -34,6 +45,7 @@ export class RecordQueue {
     private readonly isolation: 'read_committed' | 'read_uncommitted',
     start: { readonly offset: number; readonly partitionTime: number },
     private readonly released: (topic: string, partition: number, bytes: number) => void,
+    private readonly observer: RecordQueueObserver,
   ) {
     this.position = start.offset;
     this.partitionTime = start.partitionTime;
@@ -93,6 +105,7 @@ export class RecordQueue {
   private accept(timestamp: number | null): boolean {
     if (timestamp === null) {
       this.position = this.cursor.offset + 1;
+      this.observer.headDropped();
       return false;
     }
     this.headTimestamp = timestamp;
@@ -103,6 +116,7 @@ export class RecordQueue {
   private openNext(): boolean {
     const chunk = this.chunks.shift();
     if (chunk === undefined) return false;
+    if (chunk.reset === true) this.moveTo(chunk.fetchOffset);
     if (chunk.fetchOffset < this.position) throw this.wentBack(chunk.fetchOffset);
     this.current = chunk;
     this.cursor.open(chunk.records, {
@@ -115,11 +129,17 @@ export class RecordQueue {
     return true;
   }
 
+  private moveTo(offset: number): void {
+    this.observer.positionReset(this.position, offset);
+    this.position = offset;
+  }
+
   private closeCurrent(): void {
     if (this.current === null) return;
     this.position = Math.max(this.position, this.cursor.nextOffset);
     this.release(this.current);
     this.current = null;
+    this.cursor.close();
   }
 
   private release(chunk: FetchedChunk): void {

@@ -1,14 +1,23 @@
 import { MillraceError, type ErrorCode } from '../errors.js';
+import { errorTreatment } from '../kafka/error-codes.js';
 
 /** Errors after which going back to the last commit and on from there is the cure. */
 const recoverable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'MILL_TRANSACTION_ABORTED',
   'MILL_PRODUCER_FENCED',
   'MILL_TRANSPORT',
+  'MILL_BROKER_UNREACHABLE',
   'MILL_STORE_CORRUPTED',
 ]);
 
 /** Whether the thread mends the error by itself, or somebody has to decide. */
 export function recoveryOf(error: unknown): 'recover' | 'ask' {
-  return error instanceof MillraceError && recoverable.has(error.code) ? 'recover' : 'ask';
+  if (!(error instanceof MillraceError)) return 'ask';
+  return recoverable.has(error.code) || isPassing(error) ? 'recover' : 'ask';
+}
+
+/** A broker's answer that says "not now": a leader is being elected, a coordinator moves. */
+function isPassing({ code, details }: MillraceError): boolean {
+  const answer = details['brokerErrorCode'];
+  return code === 'MILL_BROKER_ERROR' && typeof answer === 'number' && errorTreatment(answer) === 'retry';
 }

@@ -1,5 +1,6 @@
 import { MillraceError } from '../errors.js';
 import { compileSerde } from '../serdes/compile-serde.js';
+import { isLateSerde } from '../serdes/late-serde.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { Topology } from '../topology/nodes.js';
@@ -15,17 +16,22 @@ export class SerdeDefaults {
 
   /** @throws MILL_CONFIG_INVALID when neither the node nor the app names a serde */
   compiled(serde: Serde<unknown> | null, owner: string, part: 'key' | 'value'): CompiledSerde<unknown> {
-    const chosen = serde ?? (part === 'key' ? this.keySerde : this.valueSerde);
-    if (chosen === null) {
+    const fallback = part === 'key' ? this.keySerde : this.valueSerde;
+    const chosen = serde ?? fallback;
+    if (chosen === null || (isLateSerde(chosen) && fallback === null)) {
       const option = part === 'key' ? 'keySerde (or defaultKeySerde)' : 'valueSerde (or defaultValueSerde)';
       throw new MillraceError('MILL_CONFIG_INVALID', `${owner} has no ${part} serde: give it a ${option}`, { details: { owner, part } });
     }
     let compiled = this.compiledSerdes.get(chosen);
     if (compiled === undefined) {
-      compiled = compileSerde(chosen);
+      compiled = compileSerde(this.completed(chosen));
       this.compiledSerdes.set(chosen, compiled);
     }
     return compiled;
+  }
+
+  private completed(serde: Serde<unknown>): Serde<unknown> {
+    return serde.withDefaults?.({ key: this.keySerde, value: this.valueSerde }) ?? serde;
   }
 
   ofStore(spec: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> } {
@@ -39,8 +45,10 @@ export class SerdeDefaults {
   missing(topology: Topology): string[] {
     const faults: string[] = [];
     const check = (owner: string, key: Serde<unknown> | null, value: Serde<unknown> | null): void => {
-      if (key === null && this.keySerde === null) faults.push(`${owner} has no key serde and there is no defaultKeySerde`);
-      if (value === null && this.valueSerde === null) faults.push(`${owner} has no value serde and there is no defaultValueSerde`);
+      if ((key === null || isLateSerde(key)) && this.keySerde === null)
+        faults.push(`${owner} has no key serde and there is no defaultKeySerde`);
+      if ((value === null || isLateSerde(value)) && this.valueSerde === null)
+        faults.push(`${owner} has no value serde and there is no defaultValueSerde`);
     };
     for (const node of topology.nodes.values())
       if (node.kind !== 'processor') check(`${node.kind} ${node.name}`, node.keySerde, node.valueSerde);
@@ -53,7 +61,8 @@ export class SerdeDefaults {
   async prepare(topology: Topology, fullName: (name: string, internal: boolean) => string): Promise<void> {
     const uses: Promise<void>[] = [];
     const use = (serde: Serde<unknown> | null, fallback: Serde<unknown> | null, topic: string, part: 'key' | 'value'): void => {
-      const chosen = serde ?? fallback;
+      const named = serde ?? fallback;
+      const chosen = named === null ? null : this.completed(named);
       if (chosen?.prepare !== undefined) uses.push(chosen.prepare({ topic, part }));
     };
     const useBoth = (

@@ -12,7 +12,7 @@ import type { TaskRecord } from './task-record.js';
 /**
  * A source node at work: turns the head record of a queue into key, value and time, and sends it down.
  *
- * With the default time (the record's own) a record is decoded when it is processed; a custom extractor needs the value, so then it is decoded as soon
+ * With the default time (the record's own) a record is decoded when it is processed; a custom extractor or watermark generator needs the value, so then it is decoded as soon
  * as it becomes the head of its queue.
  */
 export class SourceReader {
@@ -34,7 +34,7 @@ export class SourceReader {
     this.keySerde = env.serde(node.keySerde, node.name, 'key');
     this.valueSerde = env.serde(node.valueSerde, node.name, 'value');
     this.extractor = node.timestampExtractor;
-    this.extractsAtHead = this.extractor !== null;
+    this.extractsAtHead = this.extractor !== null || node.watermarks?.readsValues === true;
   }
 
   process(queue: RecordQueue): MaybeAsync {
@@ -54,7 +54,7 @@ export class SourceReader {
       }
       if (isPromiseLike(key) || isPromiseLike(value)) return this.processLater(key, value, queue, timestamp);
     }
-    this.record.rememberKey(key, this.keySerde.serde, cursor);
+    this.record.rememberKey(key, this.keySerde, cursor);
     return this.downstream.process(key, value, timestamp);
   }
 
@@ -83,10 +83,18 @@ export class SourceReader {
     const { cursor, topic, partition } = queue;
     queue.headKey = key;
     queue.headValue = value;
-    if (this.extractor === null) return cursor.timestamp;
+    if (this.extractor === null) {
+      if (cursor.timestamp < 0) throw this.withoutTime(queue);
+      return cursor.timestamp;
+    }
     const { offset, timestamp } = cursor;
-    const extracted = this.extractor.extract({ key, value, timestamp, topic, partition, offset }, queue.partitionTime);
-    if (extracted >= 0) return extracted;
+    let extracted: number;
+    try {
+      extracted = this.extractor.extract({ key, value, timestamp, topic, partition, offset }, queue.partitionTime);
+    } catch (error) {
+      throw this.extractorFailed(error, queue);
+    }
+    if (extracted >= 0 && Number.isSafeInteger(extracted)) return extracted;
     if (this.env.metrics.drop('invalid-timestamp') === 1) {
       this.env.logger.warn(
         { topic, partition, offset, extractor: this.extractor.name },
@@ -108,8 +116,19 @@ export class SourceReader {
     } catch (error) {
       return this.failures.undecodable(error, this.node.name);
     }
-    this.record.rememberKey(decoded[0], this.keySerde.serde, queue.cursor);
+    this.record.rememberKey(decoded[0], this.keySerde, queue.cursor);
     return this.downstream.process(decoded[0], decoded[1], timestamp);
+  }
+
+  private extractorFailed(cause: unknown, { topic, partition, cursor }: RecordQueue): MillraceError {
+    if (cause instanceof MillraceError) return cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const { offset } = cursor;
+    return new MillraceError(
+      'MILL_PROCESSING',
+      `the timestamp extractor of ${this.node.name} failed on the record of ${topic}-${partition} at offset ${offset}: ${reason}`,
+      { cause, details: { node: this.node.name, topic, partition, offset } },
+    );
   }
 
   private withoutTime(queue: RecordQueue): MillraceError {

@@ -67,7 +67,24 @@ export class StateRestorer {
   async restore(taskId: string, state: TaskState, changelogs: readonly ChangelogToRestore[], signal: AbortSignal): Promise<void> {
     if (changelogs.length === 0) return;
     const bounds = await this.bounds(changelogs);
-    await Promise.all(changelogs.map((changelog, index) => this.restoreOne(taskId, state, changelog, bounds[index] as Bounds, signal)));
+    // When one fails the others are stopped and waited for: the caller closes their stores, and may restore the same changelogs again.
+    const siblings = new AbortController();
+    const either = AbortSignal.any([signal, siblings.signal]);
+    const restored = changelogs.map(async (changelog, index) => {
+      try {
+        await this.restoreOne(taskId, state, changelog, bounds[index] as Bounds, either);
+      } catch (error) {
+        siblings.abort(error);
+        throw error;
+      }
+    });
+    await Promise.allSettled(restored);
+    if (siblings.signal.aborted) throw siblings.signal.reason;
+  }
+
+  /** Stores that are being restored now. */
+  progress(): RestoreProgress[] {
+    return [...this.running.values()].map((restoration) => restoration.progress());
   }
 
   async close(): Promise<void> {
@@ -134,6 +151,7 @@ export class StateRestorer {
         signal.removeEventListener('abort', onAbort);
         fetcher.unassign({ topic, partition });
         this.running.delete(key);
+        await restoration.idle();
       }
     }
     await state.endRestore(store, Math.max(restoration.position, from));
@@ -147,7 +165,8 @@ export class StateRestorer {
         this.receive(chunk, fetcher);
       },
       (error, partition) => {
-        for (const restoration of this.running.values()) if (partition === null || restoration.isOf(partition)) restoration.fail(error);
+        const cause = error.code === 'MILL_OFFSET_OUT_OF_RANGE' ? overtaken(error) : error;
+        for (const restoration of this.running.values()) if (partition === null || restoration.isOf(partition)) restoration.fail(cause);
       },
     );
     this.fetcher = fetcher;
@@ -165,6 +184,14 @@ export class StateRestorer {
       fetcher.consumed(chunk.byteLength, chunk);
     });
   }
+}
+
+/** The changelog was compacted or truncated past the position while it was read: the next attempt restores whole. */
+function overtaken(cause: MillraceError): MillraceError {
+  return new MillraceError('MILL_STORE_CORRUPTED', `the changelog lost records that a restore was about to read: ${cause.message}`, {
+    cause,
+    details: cause.details,
+  });
 }
 
 interface Bounds {
@@ -209,13 +236,13 @@ class Restoration {
   }
 
   started(): void {
-    this.options.listener.onStart?.(this.progress());
+    this.tell('onStart');
     if (this.range.from < this.range.end) this.watch();
   }
 
   ended(): void {
     this.options.logger.info({ ...this.progress() }, `restored store ${this.changelog.store} of task ${this.taskId}`);
-    this.options.listener.onEnd?.(this.progress());
+    this.tell('onEnd');
   }
 
   enqueue(chunk: FetchedChunk, release: () => void): void {
@@ -260,7 +287,7 @@ class Restoration {
     this.position = Math.max(this.position, cursor.nextOffset);
     this.recordsRestored += count;
     await this.state.restoreFlush(new Map([[store, this.position]]));
-    this.options.listener.onBatch?.(this.progress());
+    this.tell('onBatch');
     if (this.position >= this.range.end) {
       if (this.settle()) this.resolve();
     } else {
@@ -293,7 +320,21 @@ class Restoration {
     return true;
   }
 
-  private progress(): RestoreProgress {
+  /** Resolves when nothing touches the store any more. */
+  idle(): Promise<void> {
+    return this.chain;
+  }
+
+  /** A listener is no part of the restore: what it throws is logged. */
+  private tell(event: keyof RestoreListener): void {
+    try {
+      this.options.listener[event]?.(this.progress());
+    } catch (error) {
+      this.options.logger.warn({ error: String(error), event }, 'the restore listener failed');
+    }
+  }
+
+  progress(): RestoreProgress {
     const { topic, partition, store } = this.changelog;
     const elapsed = this.options.now() - this.startedAt;
     const doneOffsets = this.position - this.range.from;

@@ -40,6 +40,8 @@ const sliceMs = 4;
 /** Longest sleep without news: a guard against a lost wake-up, ms. */
 const longestSleepMs = 1000;
 const recoveryPause = { initialMs: 50, maxMs: 10_000 };
+/** Before tasks run again after failures with no commit in between; the first time there is none. */
+const restartPause = { initialMs: 100, maxMs: 30_000 };
 
 /**
  * One stream thread: the loop that moves records through the tasks assigned to it, and the life of those tasks.
@@ -47,6 +49,7 @@ const recoveryPause = { initialMs: 50, maxMs: 10_000 };
  * The group member calls `assigned`, `revoke` and `lost`; the fetcher calls `receive`; the epoch runner reports failures to `fail`. All of it runs in one
  * JavaScript thread, so between two awaits nothing moves. Invariants: a task runs only while it is owned; a revocation is answered after the last
  * epoch with the task's records has committed; after a failure every task is closed without its uncommitted state and opened again from what Kafka has.
+ * Nothing here waits for a user's function except `revoke` and a clean `stop`, and a loss of the tasks or `stop(false)` ends those two.
  */
 export class StreamThread {
   readonly tasks = new Map<string, ActiveTask>();
@@ -61,6 +64,12 @@ export class StreamThread {
   private epochs!: EpochRunner;
   private member!: GroupMember;
   private nextFirst = 0;
+  private readonly ending = new AbortController();
+  /** Closes under way, whoever asked for them. */
+  private readonly closings = new Set<Promise<void>>();
+  /** Failures since the last committed epoch. */
+  private failures = 0;
+  private resting: NodeJS.Timeout | null = null;
 
   constructor(private readonly parts: StreamThreadParts) {}
 
@@ -73,6 +82,11 @@ export class StreamThread {
   start(): void {
     this.parts.fetcher.start();
     this.loop = this.run();
+  }
+
+  /** Aborts when the thread stops. */
+  get ended(): AbortSignal {
+    return this.ending.signal;
   }
 
   /** True when everything owned runs. */
@@ -104,7 +118,7 @@ export class StreamThread {
       await this.epochs.checkpoint();
       await this.recovering;
     }
-    await Promise.all(ids.map((id) => this.closeTask(id, true)));
+    await this.closeTasks(ids, !this.halted && !this.stopped);
     this.report();
   }
 
@@ -149,6 +163,7 @@ export class StreamThread {
     }
     this.halted = true;
     this.parts.listener.onError(error, () => {
+      if (this.stopped || !this.halted) return;
       this.halted = false;
       this.recover();
     });
@@ -158,36 +173,67 @@ export class StreamThread {
     this.parts.listener.onActivity('rebalancing');
     this.recovering = this.recoverUntilDone().finally(() => {
       this.recovering = null;
-      this.openMissing();
+      this.openRested();
       this.report();
       this.wakeup.notify();
     });
+  }
+
+  /** A record that fails every time must not keep the thread, the brokers and the log busy: the tasks are opened again after a pause that grows. */
+  private openRested(): void {
+    this.failures++;
+    if (this.failures > 1 && !this.stopped) {
+      const ms = Math.round(backoffMs(this.failures - 1, restartPause, Math.random));
+      this.parts.logger.info(
+        { inMs: ms, failures: this.failures },
+        'failed again before an epoch was committed: resting before the tasks are opened',
+      );
+      this.resting = setTimeout(() => {
+        this.resting = null;
+        this.openMissing();
+        this.report();
+      }, ms);
+      return;
+    }
+    this.openMissing();
+  }
+
+  /** An epoch was committed. */
+  committed(): void {
+    this.failures = 0;
+    this.wakeup.notify();
   }
 
   private async recoverUntilDone(): Promise<void> {
     for (let attempt = 1; !this.stopped; attempt++) {
       try {
         await this.stopOpening([...this.opening.keys()]);
-        await Promise.all([...this.tasks.keys()].map((id) => this.closeTask(id, false)));
+        await this.closeTasks([...this.tasks.keys()], false);
         await this.parts.producer.init();
         this.epochs.recovered();
         return;
       } catch (error) {
-        if (recoveryOf(error) === 'ask') {
-          await new Promise<void>((resolve) => {
-            this.parts.listener.onError(error, resolve);
-          });
-        }
+        if (this.ended.aborted) return;
+        if (recoveryOf(error) === 'ask') await this.decision(error);
         this.parts.logger.warn({ error: String(error), attempt }, 'recovery failed; trying again');
-        await delay(backoffMs(attempt, recoveryPause, Math.random));
+        await delay(backoffMs(attempt, recoveryPause, Math.random), this.ended).catch(() => undefined);
       }
     }
+  }
+
+  /** Resolves when the app wants the thread to go on, or the thread ends. */
+  private decision(error: unknown): Promise<void> {
+    return new Promise((resolve) => {
+      const { ended } = this;
+      ended.addEventListener('abort', () => resolve(), { once: true });
+      this.parts.listener.onError(error, resolve);
+    });
   }
 
   // --- tasks -----------------------------------------------------------------------------------------------------------------------
 
   private openMissing(): void {
-    if (this.stopped || this.halted) return;
+    if (this.stopped || this.halted || this.resting !== null) return;
     for (const id of this.owned) if (!this.tasks.has(id) && !this.opening.has(id)) this.openTask(id);
   }
 
@@ -240,7 +286,19 @@ export class StreamThread {
     if (active === undefined) return;
     this.tasks.delete(id);
     for (const { topic, partition } of active.task.positions()) this.parts.fetcher.unassign({ topic, partition });
-    await active.close(clean);
+    const closing = active.close(clean);
+    const forget = (): void => {
+      this.closings.delete(closing);
+    };
+    this.closings.add(closing);
+    closing.then(forget, forget);
+    await closing;
+  }
+
+  /** Closes all of them whatever happens to one; throws what the first of them threw. */
+  private async closeTasks(ids: readonly string[], clean: boolean): Promise<void> {
+    const ends = await Promise.allSettled(ids.map((id) => this.closeTask(id, clean)));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
   private report(): void {
@@ -301,11 +359,13 @@ export class StreamThread {
   }
 
   private sleepMs(): number {
+    // While nothing may run, whoever ends that state wakes the loop.
+    if (this.recovering !== null || this.halted || !this.epochs.mayProcess) return longestSleepMs;
     const now = this.parts.now();
     let until = now + longestSleepMs;
     const barrier = this.epochs.nextBarrier();
     if (barrier !== null) until = Math.min(until, barrier);
-    for (const { task } of this.tasks.values()) until = Math.min(until, task.nextWakeUp() ?? until);
+    for (const { task, paused } of this.tasks.values()) if (!paused && !task.isBusy) until = Math.min(until, task.nextWakeUp() ?? until);
     return Math.max(0, until - now);
   }
 
@@ -314,20 +374,40 @@ export class StreamThread {
     return [...this.tasks.values()].flatMap(({ task }) => task.positions().map(({ topic, partition }) => ({ topic, partition })));
   }
 
-  /** Commits, gives everything up and stops the loop. The member must have left or be about to. */
+  /**
+   * `clean`: commits, gives everything up and stops the loop; waits for pending user functions. Otherwise stops at once, without a commit, and ends a clean
+   * stop that is under way. The member must have left or be about to.
+   */
   async stop(clean: boolean): Promise<void> {
-    if (clean && !this.halted) {
+    if (clean && !this.halted && !this.stopped) {
       await this.recovering;
       for (const active of this.tasks.values()) active.paused = true;
       await this.epochs.checkpoint();
+      await this.recovering;
     }
-    this.stopped = true;
-    this.wakeup.notify();
+    const isClean = clean && !this.halted && !this.stopped;
+    this.end();
     await this.loop;
-    await this.stopOpening([...this.opening.keys()]);
-    await Promise.all([...this.tasks.keys()].map((id) => this.closeTask(id, clean && !this.halted)));
-    await this.parts.fetcher.stop();
-    await this.parts.restorer.close();
-    await this.parts.producer.close();
+    const steps: readonly (() => Promise<unknown>)[] = [
+      () => this.stopOpening([...this.opening.keys()]),
+      () => this.closeTasks([...this.tasks.keys()], isClean),
+      () => Promise.allSettled(this.closings),
+      () => this.parts.fetcher.stop(),
+      () => this.parts.restorer.close(),
+      () => this.parts.producer.close(),
+    ];
+    const faults: unknown[] = [];
+    for (const step of steps) await step().catch((error: unknown) => faults.push(error));
+    if (faults.length > 0) throw faults[0];
+  }
+
+  /** Lets go of everybody who waits: for a commit, a pause, the app's decision. */
+  private end(): void {
+    this.stopped = true;
+    this.ending.abort(new MillraceError('MILL_STATE_INVALID', 'the stream thread has stopped'));
+    if (this.resting !== null) clearTimeout(this.resting);
+    this.resting = null;
+    this.epochs.failed();
+    this.wakeup.notify();
   }
 }

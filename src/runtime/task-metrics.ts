@@ -9,6 +9,8 @@ export class TaskMetrics {
   productionErrors = 0;
   deadLetters = 0;
   punctuations = 0;
+  /** Input positions that were no longer in the log and were set anew by `autoOffsetReset`. */
+  positionResets = 0;
 
   /** Returns the count so far, so that the first of a kind can be logged. */
   drop(reason: DropReason): number {

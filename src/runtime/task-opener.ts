@@ -19,6 +19,7 @@ export interface TaskOpenerOptions {
   readonly env: (taskId: string) => TaskEnvironment;
   readonly groupId: string;
   readonly exactlyOnce: boolean;
+  readonly emitsOnCommit: boolean;
   readonly autoOffsetReset: 'earliest' | 'latest' | 'none';
   readonly defaultEngine: 'memory' | 'leveldb';
   /** Bytes of clean rows a task may cache. */
@@ -29,7 +30,7 @@ export interface TaskOpenerOptions {
   readonly restorer: StateRestorer;
   readonly lags: PartitionLag;
   readonly released: (topic: string, partition: number, bytes: number) => void;
-  readonly fenceDeadOwners: (metadata: readonly (string | null)[]) => Promise<unknown>;
+  readonly fenceDeadOwners: (metadata: readonly (string | null)[], signal: AbortSignal) => Promise<unknown>;
   readonly logger: Logger;
 }
 
@@ -61,6 +62,7 @@ export class TaskOpener {
       taskId: plan.id,
       directory: plan.stores.length === 0 ? null : options.taskDirectory(plan.id),
       specs: plan.stores,
+      emitsOnCommit: options.emitsOnCommit,
       defaultEngine: options.defaultEngine,
       serdes: options.storeSerdes,
       cacheBytes: options.cacheBytes(),
@@ -97,8 +99,8 @@ export class TaskOpener {
       const known = committed.find(({ topic, partition }) => topic === input.topic && partition === input.partition);
       const { topic, partition, sourceNode } = input;
       if (known !== undefined && known.offset >= 0) {
-        const partitionTime = decodeCommittedMetadata(known.metadata)?.partitionTime ?? -1;
-        inputs.push({ topic, partition, sourceNode, offset: known.offset, partitionTime });
+        const { partitionTime = -1, watermark } = decodeCommittedMetadata(known.metadata) ?? {};
+        inputs.push({ topic, partition, sourceNode, offset: known.offset, partitionTime, watermark });
       } else {
         const offset = await this.firstOffset(input, input.offsetReset ?? this.options.autoOffsetReset);
         inputs.push({ topic, partition, sourceNode, offset, partitionTime: -1 });

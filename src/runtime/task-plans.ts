@@ -64,6 +64,15 @@ export class TaskPlans {
     return [...new Set(this.specs.flatMap(({ inputs }) => inputs.map(({ topic }) => topic)))];
   }
 
+  /** Where the source that reads the topic goes on without a position; null: as the app does. */
+  offsetReset(topic: string): TaskPlan['inputs'][number]['offsetReset'] {
+    for (const { id } of this.topology.subTopologies) {
+      const source = this.sourceOf(topic, id);
+      if (source !== undefined) return source.offsetReset;
+    }
+    return null;
+  }
+
   /** Input partitions of a task. */
   inputs(id: string): readonly TopicPartition[] {
     return this.layout.inputPartitions(parseTaskId(id));

@@ -2,12 +2,14 @@ import { noHeaders, type Headers } from '../bytes/headers.js';
 import type { RecordCursor } from '../kafka/record-batch/record-cursor.js';
 import { MillraceError } from '../errors.js';
 import type { RecordContext } from '../processors/operator.js';
+import type { CompiledSerde } from '../serdes/serde.js';
 
 /**
  * The record that a task has in work: one mutable object a task.
  *
  * Besides the public fields it remembers the key's bytes as they were read. A sink or store that still sees the same primitive key, under the
- * same serde, copies those bytes instead of encoding the key again. Only primitives qualify: an object may have been changed in place.
+ * same serde, copies those bytes instead of encoding the key again. Only keys whose serde gives equal values equal bytes qualify (`valueIsIdentity`): an object may
+ * have been changed in place, and a JSON key written by somebody else may have blanks in it, which would place it on another partition.
  */
 export class TaskRecord implements RecordContext {
   topic: string | null = null;
@@ -52,11 +54,12 @@ export class TaskRecord implements RecordContext {
 
   /** Called before anything leaves the task. */
   mustBeOpen(): void {
-    if (this.isClosed) throw new MillraceError('MILL_STATE_INVALID', 'the task was given up while a function of it was pending: its result is dropped');
+    if (this.isClosed)
+      throw new MillraceError('MILL_STATE_INVALID', 'the task was given up while a function of it was pending: its result is dropped');
   }
 
-  rememberKey(key: unknown, serde: object, cursor: RecordCursor): void {
-    if (typeof key === 'object') {
+  rememberKey(key: unknown, { serde, valueIsIdentity }: CompiledSerde<unknown>, cursor: RecordCursor): void {
+    if (!valueIsIdentity || key === null) {
       this.rawKeySerde = null;
       return;
     }

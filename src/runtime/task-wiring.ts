@@ -12,7 +12,8 @@ export interface WiredTask {
   readonly sources: ReadonlyMap<string, SourceReader>;
   /** In topological order, parents first. */
   readonly operators: readonly { readonly name: string; readonly operator: Operator }[];
-  readonly failures: TaskFailures;
+  /** What stands in front of each processor node and says of an error whose fault it is. */
+  readonly guards: ReadonlyMap<string, NodeGuard>;
   /** Calls every operator's `init`, parents first. */
   init(): void;
 }
@@ -29,6 +30,7 @@ export function wireTask(
   const sources = new Map<string, SourceReader>();
   const operators = new Map<string, Operator>();
   const entries = new Map<string, Downstream>();
+  const guards = new Map<string, NodeGuard>();
   for (const node of order) {
     if (node.kind === 'source') {
       sources.set(node.name, new SourceReader(node, scope.env, scope.record, failures));
@@ -39,7 +41,9 @@ export function wireTask(
     } else {
       const operator = node.supplier() as Operator;
       operators.set(node.name, operator);
-      entries.set(node.name, new NodeGuard(node.name, operator, (error, name, key, value) => failures.processing(error, name, key, value)));
+      const guard = new NodeGuard(node.name, operator, (error, name, key, value) => failures.processing(error, name, key, value));
+      entries.set(node.name, guard);
+      guards.set(node.name, guard);
     }
   }
   const childrenOf = (names: readonly string[]): Map<string, Downstream> =>
@@ -60,13 +64,21 @@ export function wireTask(
   return {
     sources,
     operators: [...operators].map(([name, operator]) => ({ name, operator })),
-    failures,
+    guards,
     init: () => {
       for (const node of order) {
         const operator = operators.get(node.name);
         if (operator === undefined) continue;
         const children = childrenOf(node.kind === 'processor' ? node.children : []);
-        operator.init(new NodeContext(node.name, scope, joined([...children.values()]), children));
+        operator.init(
+          new NodeContext(
+            node.name,
+            scope,
+            joined([...children.values()]),
+            children,
+            node.kind === 'processor' && node.emitsAtOnce === true,
+          ),
+        );
       }
     },
   };

@@ -1,8 +1,10 @@
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
+import { delay } from '../kafka/backoff.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
-import type { Cancellable, ScheduleOptions } from '../processors/operator.js';
+import type { Cancellable, Operator, ScheduleOptions } from '../processors/operator.js';
 import type { StateStore } from '../stores/store.js';
+import type { PartitionWatermark } from '../time/watermarks/source-watermarks.js';
 import { PunctuationQueue } from '../time/punctuation-queue.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
 import type { TaskScope } from './node-context.js';
@@ -10,8 +12,12 @@ import { PartitionGroup, type PartitionLag } from './partition-group.js';
 import { RecordQueue } from './record-queue.js';
 import type { SourceReader } from './source-reader.js';
 import type { TaskEnvironment } from './task-environment.js';
+import { TaskEventTime } from './task-event-time.js';
 import { TaskRecord } from './task-record.js';
 import { wireTask, type WiredTask } from './task-wiring.js';
+
+/** How long the processors of a task may take to close, ms. */
+const operatorCloseMs = 5000;
 
 /** An input partition of a task and where to go on. */
 export interface TaskInput {
@@ -21,6 +27,8 @@ export interface TaskInput {
   readonly offset: number;
   /** Highest timestamp committed for the partition, -1 when none. */
   readonly partitionTime: number;
+  /** Event time of the task when it was committed; absent when it had none. */
+  readonly watermark?: number;
 }
 
 export interface TaskPosition {
@@ -49,7 +57,8 @@ export interface TaskOptions {
  * One sub-topology × one partition at work: takes records in the order of `PartitionGroup`, runs each through the wired operators, keeps time, fires
  * punctuations. It knows nothing of epochs: the owner stops it at a record boundary, calls `flush`, and reads `positions`.
  *
- * Invariant: one record at a time. While a user function's promise is pending the task is `busy` and takes nothing else.
+ * Invariants: one record at a time: while a user function's promise is pending the task is `busy` and takes nothing else. After a failure nothing of the
+ * task may be committed: `run`, `settled` and `flush` throw it. After `close` whatever is still pending goes nowhere.
  */
 export class Task implements TaskScope {
   readonly id: string;
@@ -67,6 +76,12 @@ export class Task implements TaskScope {
   private readonly byPartition = new Map<string, RecordQueue>();
   private busy: Promise<void> | null = null;
   private failure: Error | null = null;
+  private readonly eventTime: TaskEventTime | null;
+  /** Of the slice in work, ms of `performance.now()`. */
+  private deadline = Infinity;
+  private isClosed = false;
+  /** Records dropped at the head since `run` last counted them. */
+  private droppedHeads = 0;
 
   constructor(private readonly options: TaskOptions) {
     this.id = options.id;
@@ -76,6 +91,13 @@ export class Task implements TaskScope {
     this.queues = options.inputs.map((input) => this.makeQueue(input));
     for (const queue of this.queues) this.byPartition.set(`${queue.topic}-${queue.partition}`, queue);
     this.group = new PartitionGroup(this.queues, options.lags, this.env.maxTaskIdleMs);
+    this.eventTime = TaskEventTime.of(
+      this.queues,
+      this.wired.operators,
+      this.record,
+      options.lags,
+      options.inputs.reduce((highest, { watermark = -Infinity }) => Math.max(highest, watermark), -Infinity),
+    );
     this.wired.init();
   }
 
@@ -85,6 +107,19 @@ export class Task implements TaskScope {
 
   streamTime(): number {
     return this.group.streamTime;
+  }
+
+  watermark(): number {
+    return this.eventTime?.watermark ?? -Infinity;
+  }
+
+  get hasWatermarks(): boolean {
+    return this.eventTime !== null;
+  }
+
+  /** The partitions that event time comes from, each with its watermark; empty when no source has watermarks. */
+  explainWatermark(): PartitionWatermark[] {
+    return this.eventTime?.explain() ?? [];
   }
 
   reads(topic: string, partition: number): boolean {
@@ -106,9 +141,15 @@ export class Task implements TaskScope {
    */
   run(deadline: number): number {
     if (this.failure !== null) throw this.failure;
-    let count = 0;
+    let count = this.takeDropped();
     const now = this.env.wallClock();
-    while (this.busy === null) {
+    this.deadline = deadline;
+    if (this.busy === null && this.movesEventTime) {
+      count++;
+      const moving = this.moveEventTime();
+      if (moving !== undefined) this.await(moving);
+    }
+    while (this.busy === null && !this.movesEventTime) {
       if (!this.fillHeads()) break;
       const queue = this.group.pick(now);
       if (queue === null) break;
@@ -125,17 +166,19 @@ export class Task implements TaskScope {
       }
       if ((count & 31) === 0 && performance.now() >= deadline) break;
     }
-    return count;
+    return count + this.takeDropped();
   }
 
   /** Fires due wall-clock punctuations; returns how many. */
   punctuate(now: number): number {
-    if (this.busy !== null || this.wallClockTimers.nextAt > now) return 0;
+    if (this.busy !== null) return 0;
+    const moved = this.emitWatermarks(now) ? 1 : 0;
+    if (this.isBusy || this.wallClockTimers.nextAt > now) return moved;
     const before = this.env.metrics.punctuations;
     const pending = this.wallClockTimers.punctuate(now);
     if (pending !== undefined) this.await(pending);
     this.dirty = true;
-    return this.env.metrics.punctuations - before;
+    return moved + this.env.metrics.punctuations - before;
   }
 
   /** Resolves when no record is in work; rejects with what failed. */
@@ -144,9 +187,13 @@ export class Task implements TaskScope {
     if (this.failure !== null) throw this.failure;
   }
 
-  /** Step 2 of a barrier: lets operators emit what they hold back, parents first. The task must be settled. */
+  /** Step 2 of a barrier: lets operators emit what they hold back, parents first. The task must be settled. Throws what failed. */
   flush(): MaybeAsync {
-    return this.flushFrom(0);
+    if (this.failure !== null) throw this.failure;
+    if (this.eventTime === null) return this.flushFrom(0);
+    this.eventTime.onPeriodicEmit(this.env.wallClock());
+    const moving = this.moveEventTime();
+    return moving === undefined ? this.flushFrom(0) : moving.then(() => this.flushFrom(0));
   }
 
   positions(): TaskPosition[] {
@@ -161,7 +208,7 @@ export class Task implements TaskScope {
   /** Deadline of idle waiting or next wall-clock punctuation, ms of the wall clock; null when there is none. */
   nextWakeUp(): number | null {
     const idle = this.group.idleDeadline();
-    const next = Math.min(idle ?? Infinity, this.wallClockTimers.nextAt);
+    const next = Math.min(idle ?? Infinity, this.wallClockTimers.nextAt, this.eventTime?.nextEmitAt ?? Infinity);
     return next === Infinity ? null : next;
   }
 
@@ -179,31 +226,63 @@ export class Task implements TaskScope {
     return store;
   }
 
-  schedule(_node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
+  schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
+    const guard = this.wired.guards.get(node);
     const fire = (timestamp: number): MaybeAsync => {
       this.record.enterTimer(timestamp);
       this.env.metrics.punctuations++;
-      return callback(timestamp);
+      return guard === undefined ? callback(timestamp) : guard.punctuate(callback, timestamp);
     };
     if (options.time === 'stream') return this.streamTimers.schedule(options.startAt ?? 0, options.interval, fire);
     return this.wallClockTimers.schedule(options.startAt ?? this.env.wallClock() + options.interval, options.interval, fire);
   }
 
-  /** Waits for what is in work, closes the operators, gives buffered memory back. */
+  /**
+   * Gives buffered memory back and closes the operators. A function that is still pending is not waited for: it may never end, and its results go nowhere.
+   * An operator that fails to close, or takes too long, is logged.
+   */
   async close(): Promise<void> {
+    this.isClosed = true;
     this.record.close();
-    try {
-      await this.busy;
-    } catch {
-      // Its failure was told to whoever ran the task.
-    }
+    this.streamTimers.clear();
+    this.wallClockTimers.clear();
     for (const queue of this.queues) queue.clear();
-    for (const { operator } of this.wired.operators) await operator.close?.();
+    const closing = this.wired.operators.map(({ name, operator }) => this.closeOperator(name, operator));
+    const patience = new AbortController();
+    const late = delay(operatorCloseMs, patience.signal).then(
+      () => {
+        this.env.logger.warn({ taskId: this.id }, `a processor did not close within ${operatorCloseMs} ms; it is left behind`);
+      },
+      () => undefined,
+    );
+    await Promise.race([Promise.all(closing), late]);
+    patience.abort();
+  }
+
+  private async closeOperator(node: string, operator: Operator): Promise<void> {
+    try {
+      await operator.close?.();
+    } catch (error) {
+      this.env.logger.warn({ taskId: this.id, node, error: String(error) }, 'a processor failed to close');
+    }
   }
 
   private makeQueue(input: TaskInput): RecordQueue {
     const source = this.wired.sources.get(input.sourceNode) as SourceReader;
-    return new RecordQueue(input.topic, input.partition, source, this.env.isolation, input, this.options.released);
+    const { topic, partition } = input;
+    return new RecordQueue(topic, partition, source, this.env.isolation, input, this.options.released, {
+      headDropped: () => {
+        this.droppedHeads++;
+        this.dirty = true;
+      },
+      positionReset: (from, to) => {
+        this.env.metrics.positionResets++;
+        this.env.logger.warn(
+          { taskId: this.id, topic, partition, from, to },
+          `position ${from} of ${topic}-${partition} is gone: going on at ${to}`,
+        );
+      },
+    });
   }
 
   /** Puts every queue on its head record. False when that has to be awaited. */
@@ -229,9 +308,44 @@ export class Task implements TaskScope {
   }
 
   private finish(queue: RecordQueue): MaybeAsync {
+    if (this.isClosed) return;
     queue.taken();
     this.env.metrics.recordsProcessed++;
-    if (this.streamTimers.nextAt <= this.group.streamTime) return this.streamTimers.punctuate(this.group.streamTime);
+    this.eventTime?.onEvent(queue);
+    if (this.streamTimers.nextAt <= this.group.streamTime) {
+      const pending = this.streamTimers.punctuate(this.group.streamTime);
+      if (pending !== undefined) return pending.then(() => this.moveEventTime());
+    }
+    return this.moveEventTime();
+  }
+
+  /** True while operators have a watermark to hear of: no record is taken before. */
+  private get movesEventTime(): boolean {
+    return this.eventTime !== null && this.eventTime.isMoving;
+  }
+
+  /** Hands a watermark that has moved to the operators. */
+  private moveEventTime(): MaybeAsync {
+    if (this.eventTime?.isMoving !== true) return;
+    this.dirty = true;
+    return this.eventTime.propagate(this.deadline);
+  }
+
+  /** True when it was time and event time moved. */
+  private emitWatermarks(now: number): boolean {
+    const { eventTime } = this;
+    if (eventTime === null || now < eventTime.nextEmitAt) return false;
+    eventTime.onPeriodicEmit(now);
+    const moves = eventTime.isMoving;
+    const moving = this.moveEventTime();
+    if (moving !== undefined) this.await(moving);
+    return moves;
+  }
+
+  private takeDropped(): number {
+    const dropped = this.droppedHeads;
+    this.droppedHeads = 0;
+    return dropped;
   }
 
   private flushFrom(index: number): MaybeAsync {

@@ -16,6 +16,8 @@ export interface ThreadChoresOptions {
   readonly topicsChanged: () => Promise<boolean>;
   readonly onTopicsChanged: () => void;
   readonly ownedTasks: () => ReadonlySet<string>;
+  /** The local state of these tasks is gone. */
+  readonly onStateRemoved: (tasks: readonly string[]) => void;
   readonly logger: Logger;
 }
 
@@ -36,7 +38,9 @@ export class ThreadChores {
     });
     this.every(choreIntervals.cleanup, 'deleting old local state', async () => {
       const removed = await this.options.stateDirectory.removeStale(this.options.ownedTasks(), choreIntervals.cleanup);
-      if (removed.length > 0) this.options.logger.info({ tasks: removed }, 'deleted the local state of tasks that run elsewhere');
+      if (removed.length === 0) return;
+      this.options.onStateRemoved(removed);
+      this.options.logger.info({ tasks: removed }, 'deleted the local state of tasks that run elsewhere');
     });
   }
 

@@ -65,6 +65,7 @@ export interface BuiltThread {
   readonly producer: TransactionalProducer;
   readonly epochs: EpochRunner;
   readonly fetcher: Fetcher;
+  readonly restorer: StateRestorer;
   readonly epochMetrics: EpochMetrics;
   readonly taskMetrics: ReadonlyMap<string, TaskMetrics>;
   readonly chores: ThreadChores;
@@ -108,7 +109,7 @@ export function buildThread(
   const fetcher = new Fetcher(ports.main, {
     isolation,
     maxBufferedBytes: settings.maxBufferedBytes,
-    autoOffsetReset: () => settings.autoOffsetReset,
+    autoOffsetReset: ({ topic }) => plans.known?.offsetReset(topic) ?? settings.autoOffsetReset,
     logger,
     onData: (chunk) => {
       thread.receive(chunk);
@@ -117,7 +118,7 @@ export function buildThread(
       thread.fail(error);
     },
   });
-  const fence = async (metadata: readonly (string | null)[]): Promise<unknown> => {
+  const fence = async (metadata: readonly (string | null)[], signal?: AbortSignal): Promise<unknown> => {
     // A process that was frozen may take itself for a member, and those that replaced it for dead.
     if (!exactlyOnce || (await member.confirmSession()) === 'lost') return [];
     const candidates = metadata.flatMap((text) => decodeCommittedMetadata(text)?.transactionalId ?? []);
@@ -128,6 +129,7 @@ export function buildThread(
       candidates,
       liveTransactionalIds: () => (member.memberStable && live?.generation === member.identity().generation ? live.ids : null),
       isStillCurrent: () => member.identity().generation === generation,
+      signal,
       logger,
     });
   };
@@ -176,6 +178,7 @@ export function buildThread(
     env: environment,
     groupId: applicationId,
     exactlyOnce,
+    emitsOnCommit: settings.defaultEmit === 'onCommit',
     autoOffsetReset: settings.autoOffsetReset,
     defaultEngine: settings.storeEngine,
     cacheBytes: () => Math.floor(settings.cacheBytes / Math.max(1, member.ownedTasks.length)),
@@ -228,7 +231,7 @@ export function buildThread(
       live = { ids: new Set(assignment.liveTransactionalIds), generation };
       if (assignment.error !== null) throw refusal(assignment.error);
       const lossesBefore = losses;
-      await plans.refreshWhenReachable(logger);
+      await plans.refreshWhenReachable(logger, () => member.hasEnded);
       // The group may have taken the tasks away meanwhile: others run them by now.
       if (losses !== lossesBefore) return;
       for (const task of assignment.activeTasks) tasksOnDisk.add(formatTaskId(task));
@@ -255,13 +258,15 @@ export function buildThread(
   const epochs: EpochRunner = new EpochRunner({
     bounds: { commitInterval: settings.commitInterval, maxUncommittedBytes: settings.maxUncommittedBytes },
     producer,
-    output,
     tasks: () => thread.tasks.values(),
     member,
     metrics: epochMetrics,
     now,
-    onCommitted: () => {
+    onSealed: () => {
       thread.nudge();
+    },
+    onCommitted: () => {
+      thread.committed();
     },
     onFailed: (error) => {
       epochMetrics.failed++;
@@ -283,9 +288,12 @@ export function buildThread(
       member.requestRejoin('topics or partition counts have changed');
     },
     ownedTasks: () => new Set(member.ownedTasks.map(formatTaskId)),
+    onStateRemoved: (tasks) => {
+      for (const task of tasks) tasksOnDisk.delete(task);
+    },
     logger,
   });
-  return { chores, thread, member, producer, epochs, fetcher, epochMetrics, taskMetrics };
+  return { chores, thread, member, producer, epochs, fetcher, restorer, epochMetrics, taskMetrics };
 }
 
 const metadataPause = { initialMs: 50, maxMs: 1000 };
@@ -302,12 +310,12 @@ class CurrentPlans {
   }
 
   /** The broker's absence is no reason to leave the group. */
-  async refreshWhenReachable(logger: Logger): Promise<TaskPlans> {
+  async refreshWhenReachable(logger: Logger, hasEnded: () => boolean): Promise<TaskPlans> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.refresh();
       } catch (error) {
-        if (!(error instanceof MillraceError) || error.code !== 'MILL_TRANSPORT') throw error;
+        if (!(error instanceof MillraceError) || error.code !== 'MILL_TRANSPORT' || hasEnded()) throw error;
         logger.info({ error: String(error), attempt }, 'the topics of new tasks could not be read; trying again');
         await delay(backoffMs(attempt, metadataPause, Math.random));
       }

@@ -25,6 +25,8 @@ export interface Serde<T> {
    * Registry serdes fetch and register schemas here, so that everything after is synchronous.
    */
   prepare?(use: SerdeUse): Promise<void>;
+  /** For serdes made of others: the serde with the app's defaults in place of those that it was made without. */
+  withDefaults?(defaults: DefaultSerdes): Serde<T>;
   /**
    * True when two values are the same Map key (`Object.is`) exactly when their bytes are equal, as with strings, 32-bit integers, bigints. Stores then
    * cache by the value itself.
@@ -32,6 +34,12 @@ export interface Serde<T> {
   readonly valueIsIdentity?: boolean;
   /** True when every byte string decodes, so that decoding can be left out when nobody reads the value. */
   readonly total?: boolean;
+}
+
+/** The app's own serdes, for what names none. */
+export interface DefaultSerdes {
+  readonly key: Serde<unknown> | null;
+  readonly value: Serde<unknown> | null;
 }
 
 export interface SerdeUse {

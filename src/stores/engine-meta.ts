@@ -16,9 +16,13 @@ export interface ChangelogIdentity {
 export interface StoreMeta {
   readonly id: number;
   readonly kind: StoreKind;
+  /** How the kind lays out its rows, where that depends on the spec (`layoutOf`). */
+  readonly layout?: string;
   /** Next changelog offset to apply; null: nothing is known, restore whole. */
   readonly position: number | null;
   readonly changelog: ChangelogIdentity | null;
+  /** Wall clock at which `position` was current, ms. */
+  readonly notedAt?: number;
   readonly marks: StoreMarks;
 }
 

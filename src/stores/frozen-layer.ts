@@ -43,6 +43,10 @@ export class FrozenLayer<K, V> {
     else batch.put(key, buffer.subarray(valueStart, this.spans[at + 3]));
   }
 
+  writeAll(batch: EngineBatch): void {
+    for (let i = 0; i < this.rows.length; i++) this.writeRow(i, batch);
+  }
+
   reset(): void {
     this.rows = [];
     this.bytes.reset();

@@ -66,12 +66,17 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
     return scanPages(this, this.table, { from, to: afterPrefix(from), reverse: false });
   }
 
+  /** Keys of the rows in memory, in the order of their arrival there. */
+  *keysInMemory(): Generator<K, undefined> {
+    for (const row of this.table.rows.values()) if (row.value !== null) yield row.key;
+  }
+
   approximateEntryCount(): number {
     return this.entries;
   }
 
   drainChanges(visit: (change: StoreChange<K, V>) => void | Promise<void>): void | Promise<void> {
-    return this.drain(visit);
+    return this.drainRowChanges(visit);
   }
 
   evict(steps: number): number {

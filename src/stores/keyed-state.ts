@@ -31,6 +31,11 @@ const maxSpareLayers = 2;
 /** A layer whose buffer grew past this is not kept for reuse. */
 const maxSpareBytes = 8 * 1024 * 1024;
 
+/** Kinds whose rows hold lists: they keep track of changes by the entry and clean their rows at every freeze. */
+function keepsLists(kind: StoreKind): boolean {
+  return kind === 'session' || kind === 'slidingWindow' || kind === 'joinWindow' || kind === 'versioned';
+}
+
 export abstract class KeyedState<K, V> implements StateStore, Evictable {
   readonly name: string;
   readonly kind: StoreKind;
@@ -48,8 +53,8 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   protected entries = 0;
   private readonly budget: CacheBudget | null;
   private readonly timestamped: boolean;
-  private readonly scratch = new ByteWriter(256);
-  private generation = 1;
+  protected readonly scratch = new ByteWriter(256);
+  protected generation = 1;
   private dirty: Row<K, V>[] = [];
   private readonly spareLayers: FrozenLayer<K, V>[] = [];
 
@@ -66,7 +71,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     this.valueSerde = environment.valueSerde;
     this.identity = environment.keySerde.valueIsIdentity;
     this.timestamped = spec.kind === 'timestampedKeyValue' || spec.kind === 'timestampedWindow';
-    this.changes = spec.trackChanges === true ? new ChangeList<K, V>(environment.valueSerde) : null;
+    this.changes = spec.trackChanges === true && !keepsLists(spec.kind) ? new ChangeList<K, V>(environment.valueSerde) : null;
     this.budget?.add(this);
   }
 
@@ -87,8 +92,12 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     row.value = value;
   }
 
-  protected locateIn(table: RowTable<K, V>, key: K): Row<K, V> {
-    const hash = this.identity ? key : this.hashOf(key);
+  /** For values that are changed in place: the row, dirty and pinned from now on. */
+  protected touch(located: Row<K, V>): Row<K, V> {
+    return located.stamp === this.generation ? located : this.firstWrite(located);
+  }
+
+  protected locateIn(table: RowTable<K, V>, key: K, hash: unknown = this.identity ? key : this.hashOf(key)): Row<K, V> {
     const row = table.rows.get(hash);
     if (row === undefined) return this.load(table, key, hash);
     row.referenced = true;
@@ -103,13 +112,13 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   }
 
   /** For reads alone: null when the row is absent, without making one. */
-  protected peekIn(table: RowTable<K, V>, key: K): Row<K, V> | null {
-    const row = table.rows.get(this.identity ? key : this.hashOf(key));
+  protected peekIn(table: RowTable<K, V>, key: K, hash: unknown = this.identity ? key : this.hashOf(key)): Row<K, V> | null {
+    const row = table.rows.get(hash);
     if (row === undefined && !table.mayMiss) {
       this.assertOpen();
       return null;
     }
-    const found = this.locateIn(table, key);
+    const found = this.locateIn(table, key, hash);
     return found.value === null ? null : found;
   }
 
@@ -129,7 +138,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     out.reset();
     out.writeBytes(table.prefix);
     this.keySerde.encode(key, out);
-    const row = new Row<K, V>(key, hash, table, rowOverhead + out.length);
+    const row = this.absentRow(table, key, hash, out.length);
     if (table.mayMiss && this.engine !== null) {
       const bytes = this.engine.get(out.view());
       if (bytes !== undefined) {
@@ -139,6 +148,10 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
       }
     }
     return row;
+  }
+
+  protected absentRow(table: RowTable<K, V>, key: K, hash: unknown, keyBytes: number): Row<K, V> {
+    return new Row<K, V>(key, hash, table, rowOverhead + keyBytes);
   }
 
   private firstWrite(located: Row<K, V>): Row<K, V> {
@@ -185,7 +198,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     const layer = this.spareLayers.pop() ?? new FrozenLayer<K, V>();
     layer.rows = dirty;
     layer.marks = this.marks();
-    if (this.engine !== null || sink !== null) {
+    if (this.engine !== null || sink !== null || keepsLists(this.kind)) {
       for (const row of dirty) this.freezeRow(row, layer, sink);
     }
     this.dirty = [];
@@ -194,7 +207,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     return layer;
   }
 
-  private freezeRow(row: Row<K, V>, layer: FrozenLayer<K, V>, sink: ChangelogSink | null): void {
+  protected freezeRow(row: Row<K, V>, layer: FrozenLayer<K, V>, sink: ChangelogSink | null): void {
     const { table, value } = row;
     const out = layer.bytes;
     // Without an engine nobody reads the bytes again once the sink has copied them.
@@ -213,19 +226,24 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     }
     if (this.timestamped) out.writeInt64(row.timestamp);
     const valueStart = out.length;
-    this.encodeValue(row, value, out);
+    this.encodeValue(row.key, value, out);
     if (sink !== null) sink.append(this.name, row.timestamp, out.buffer, keyStart, changelogKeyEnd, out.buffer, valueStart, out.length);
     if (this.engine === null) return;
     layer.add(start, keyEnd, changelogKeyEnd, out.length);
-    table.resize(row, rowOverhead + (keyEnd - start) + 2 * (out.length - changelogKeyEnd));
+    this.resize(row, keyEnd - start, out.length - changelogKeyEnd);
   }
 
-  private encodeValue(row: Row<K, V>, value: V, out: ByteWriter): void {
+  /** The bytes of a dirty row became known. */
+  protected resize(row: Row<K, V>, keyBytes: number, valueBytes: number): void {
+    row.table.resize(row, rowOverhead + keyBytes + 2 * valueBytes);
+  }
+
+  protected encodeValue(key: K, value: unknown, out: ByteWriter): void {
     try {
       this.valueSerde.encode(value, out);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new MillraceError('MILL_SERDE', `Store ${this.name} of task ${this.taskId}, key ${this.shown(row.key)}: ${reason}`, {
+      throw new MillraceError('MILL_SERDE', `Store ${this.name} of task ${this.taskId}, key ${this.shown(key)}: ${reason}`, {
         cause,
         details: { store: this.name, task: this.taskId },
       });
@@ -239,7 +257,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     if (this.spareLayers.length < maxSpareLayers && layer.bytes.buffer.length <= maxSpareBytes) this.spareLayers.push(layer);
   }
 
-  protected drain(visit: Parameters<ChangeList<K, V>['drain']>[0]): void | Promise<void> {
+  protected drainRowChanges(visit: Parameters<ChangeList<K, V>['drain']>[0]): void | Promise<void> {
     if (this.changes === null) {
       throw new MillraceError('MILL_STATE_INVALID', `Store ${this.name} was not built with trackChanges`, {
         details: { store: this.name },
@@ -265,6 +283,11 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   }
 
   // ---- restore
+
+  /** What changelog records changed in stores that merge them into rows, frozen for the batch of the restore; null when there is nothing. */
+  freezeRestored(): FrozenLayer<K, V> | null {
+    return null;
+  }
 
   /** Adds one changelog record to `batch` (LevelDB) or to the rows in memory. The bytes are the changelog's. */
   restoreInto(
@@ -299,6 +322,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     out.writeBytes(key, keyStart, keyEnd);
     const split = out.length;
     table.mayMiss = true;
+    if (table.rows.size > 0) this.forgetCached(table, key, keyStart, keyEnd);
     if (value === null) {
       this.entries = Math.max(0, this.entries - 1);
       batch.delete(out.view());
@@ -312,6 +336,13 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     out.writeInt64(timestamp);
     out.writeBytes(value, valueStart, valueEnd);
     batch.put(out.buffer.subarray(0, split), out.buffer.subarray(split, out.length));
+  }
+
+  /** A row that somebody read before (a query on a standby) must not hide what the engine gets. */
+  private forgetCached(table: RowTable<K, V>, key: Buffer, keyStart: number, keyEnd: number): void {
+    const hash = this.identity ? this.keySerde.decodeSync(key, keyStart, keyEnd) : key.toString('latin1', keyStart, keyEnd);
+    const row = table.rows.get(hash);
+    if (row?.pins === 0) table.unlink(row);
   }
 
   private restoreInMemory(

@@ -50,7 +50,7 @@ export function timestampedWindowStore<K = unknown, V = unknown>(options: Window
 /** Names become part of a topic's name and of paths. */
 const legalName = /^[a-zA-Z0-9._-]{1,200}$/;
 
-function specOf<K, V>(kind: StoreKind, options: StoreOptions<K, V>): StoreSpec {
+export function specOf<K, V>(kind: StoreKind, options: StoreOptions<K, V>): StoreSpec {
   if (!legalName.test(options.name)) {
     throw new MillraceError(
       'MILL_TOPOLOGY_INVALID',

@@ -6,7 +6,16 @@
  */
 import type { Serde } from '../serdes/serde.js';
 
-export type StoreKind = 'keyValue' | 'timestampedKeyValue' | 'window' | 'timestampedWindow';
+export type StoreKind =
+  | 'keyValue'
+  | 'timestampedKeyValue'
+  | 'window'
+  | 'timestampedWindow'
+  | 'session'
+  | 'slidingWindow'
+  | 'joinWindow'
+  | 'versioned'
+  | 'timeOrderedBuffer';
 
 export interface StateStore {
   readonly name: string;
@@ -121,6 +130,131 @@ export interface WindowStore<K, V> extends StateStore {
   fetchAll(from: number, to: number): AsyncIterableIterator<readonly [K, number, V]>;
 }
 
+/** One session of a key; both ends inclusive, ms. */
+export interface SessionRow<V> {
+  readonly start: number;
+  readonly end: number;
+  readonly value: V;
+}
+
+/**
+ * Sessions by key and [start, end]. The sessions of one key that are near in time lie together, so that point operations stay synchronous. Changelog as Kafka
+ * Streams' session stores: key bytes, 8-byte end, 8-byte start; the value plain.
+ */
+export interface SessionStore<K, V> extends StateStore {
+  readonly retention: number;
+  /** Highest session end ever written, restored ones included; -1 before the first. */
+  observedTime(): number;
+  /** Sessions of one key with `end >= earliestEnd` and `start <= latestStart`, by end, then start. */
+  findSessions(key: K, earliestEnd: number, latestStart: number): readonly SessionRow<V>[];
+  fetchSession(key: K, start: number, end: number): V | null;
+  /** null deletes. */
+  put(key: K, start: number, end: number, value: V | null): void;
+  /** Sessions of all keys, by key bytes, then end. */
+  fetchAll(): AsyncIterableIterator<readonly [K, SessionRow<V>]>;
+  /** As for window stores: every session written since the last drain, with its value before and now. */
+  drainChanges(
+    visit: (change: {
+      readonly key: K;
+      readonly start: number;
+      readonly end: number;
+      readonly value: V | null;
+      readonly before: V | null;
+    }) => void | Promise<void>,
+  ): void | Promise<void>;
+  /** Final results: sessions whose end is at or below `upToEnd` and above what was visited before, by end, then start, then key bytes. */
+  drainClosed(upToEnd: number, visit: (key: K, row: SessionRow<V>) => void | Promise<void>): void | Promise<void>;
+  /** Counts sessions with an end at or below it as visited: they left in an earlier life of the task. */
+  skipClosed?(upToEnd: number): void;
+}
+
+export interface SlidingWindowRow<V> {
+  readonly windowStart: number;
+  readonly value: V;
+  readonly timestamp: number;
+}
+
+/** Windows that may start at any time (sliding windows): rows of one key near in time lie together, so that range reads of one key are synchronous. Changelog as window stores. */
+export interface SlidingWindowStore<K, V> extends StateStore {
+  readonly windowSize: number;
+  readonly retention: number;
+  /** Highest timestamp of any row ever written, restored ones included; -1 before the first. */
+  observedTime(): number;
+  /** Rows of one key with `from <= windowStart <= to`, ascending. */
+  rows(key: K, from: number, to: number): readonly SlidingWindowRow<V>[];
+  fetch(key: K, windowStart: number): SlidingWindowRow<V> | null;
+  put(key: K, windowStart: number, value: V | null, timestamp: number): void;
+  /** Rows of all keys with `from <= windowStart <= to`, by key bytes, then window start. */
+  fetchAll(from: number, to: number): AsyncIterableIterator<readonly [K, SlidingWindowRow<V>]>;
+  drainChanges(
+    visit: (change: {
+      readonly key: K;
+      readonly windowStart: number;
+      readonly value: V | null;
+      readonly timestamp: number;
+      readonly before: V | null;
+    }) => void | Promise<void>,
+  ): void | Promise<void>;
+  /** As for window stores: by window start, then key bytes. Only with `closeTracking`. */
+  drainClosed(upToStart: number, visit: (key: K, row: SlidingWindowRow<V>) => void | Promise<void>): void | Promise<void>;
+  /** Counts windows with a start at or below it as visited: they left in an earlier life of the task. */
+  skipClosed?(upToStart: number): void;
+}
+
+/** The records of one side of a stream-stream join. Records with equal key and time are all kept, in order of arrival. Changelog as window stores with `retainDuplicates`. */
+export interface JoinWindowStore<K, V> extends StateStore {
+  readonly retention: number;
+  /** Highest timestamp ever put, restored ones included; -1 before the first. */
+  observedTime(): number;
+  put(key: K, value: V, timestamp: number): void;
+  /** Records of one key with `from <= timestamp <= to`, by time, then arrival. */
+  fetch(key: K, from: number, to: number): readonly { readonly timestamp: number; readonly value: V }[];
+}
+
+export interface VersionedRecord<V> {
+  readonly value: V;
+  readonly timestamp: number;
+  /** When the next version begins; null for the latest. */
+  readonly validTo: number | null;
+}
+
+/** KIP-889. Rows of the past are kept for `historyRetention` ms of stream time. Changelog: key, plain value, the record's time. */
+export interface VersionedKeyValueStore<K, V> extends StateStore {
+  readonly historyRetention: number;
+  /** Returns when the version put ends: a time, null when it is the latest, or 'rejected' when it is older than the history. null deletes. */
+  put(key: K, value: V | null, timestamp: number): number | null | 'rejected';
+  delete(key: K, timestamp: number): VersionedRecord<V> | null;
+  get(key: K): VersionedRecord<V> | null;
+  getAsOf(key: K, asOf: number): VersionedRecord<V> | null;
+  /** Versions valid at some time in [from, to], newest first unless `ascending`. */
+  getRange(key: K, from: number, to: number, options?: { readonly ascending?: boolean }): readonly VersionedRecord<V>[];
+}
+
+/**
+ * Rows in order of (time, rank, key bytes), for what waits for stream time: unmatched join rows, suppressed results, stream rows of a join with grace. Rows are found
+ * by (time, rank, key) or, in stores built with `byKey`, by key alone (then a key has one row, and a new one replaces it, keeping its time unless told otherwise).
+ */
+export interface TimeOrderedBuffer<K, V> extends StateStore {
+  readonly size: number;
+  /** Bytes of keys and values as serialised. */
+  readonly byteSize: number;
+  put(time: number, rank: number, key: K, value: V): void;
+  get(time: number, rank: number, key: K): V | null;
+  /** Only with `byKey`. */
+  find(key: K): { readonly time: number; readonly value: V } | null;
+  delete(time: number, rank: number, key: K): void;
+  /** Time of the first row; Infinity when there is none. */
+  firstTime(): number;
+  /**
+   * Takes rows out from the front while `more` says so; 'skip' leaves a row where it is and goes on with the next. `visit` may return a promise, which is
+   * awaited before the next row. A row leaves after its visit: whoever looks into the buffer meanwhile still finds it.
+   */
+  drain(
+    more: (time: number, rank: number) => boolean | 'skip',
+    visit: (time: number, rank: number, key: K, value: V) => void | Promise<void>,
+  ): void | Promise<void>;
+}
+
 /** How a store is built: plain data, part of the topology. */
 export interface StoreSpec {
   readonly name: string;
@@ -136,8 +270,16 @@ export interface StoreSpec {
   /** Window kinds only, ms. */
   readonly windowSize?: number;
   readonly retention?: number;
-  /** Keeps the list that `drainChanges` needs. */
-  readonly trackChanges?: boolean;
+  /** Keeps the list that `drainChanges` needs; `ifEmittingOnCommit` leaves it to the app's `emit`. */
+  readonly trackChanges?: boolean | 'ifEmittingOnCommit';
   /** Keeps rows until `drainClosed` saw them. */
   readonly closeTracking?: boolean;
+  /** Versioned kind only, ms. */
+  readonly historyRetention?: number;
+  /** Versioned kind only, ms: span of the rows that old versions lie in and leave with. Default as Kafka Streams. */
+  readonly segmentInterval?: number;
+  /** Time-ordered buffers only: one row a key. */
+  readonly byKey?: boolean;
+  /** Kind `keyValue` only: the store keeps that many rows, those used last. */
+  readonly maxEntries?: number;
 }

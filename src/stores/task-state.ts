@@ -19,6 +19,7 @@ import { EpochLog } from './epoch-log.js';
 import type { AnyLayer, AnyState, FrozenEpoch } from './epoch-log.js';
 import { EpochWriter, releaseRows } from './epoch-writer.js';
 import { RestoreBuffer } from './restore-buffer.js';
+import { layoutOf } from './segment-interval.js';
 import { SerialQueue } from './serial-queue.js';
 import type { StateStore, StoreSpec } from './store.js';
 import { idPrefix } from './store-environment.js';
@@ -30,6 +31,8 @@ export interface TaskStateOptions {
   /** The task's directory; null: everything in memory, whatever the specs say. */
   readonly directory: string | null;
   readonly specs: readonly StoreSpec[];
+  /** The app's `emit`: whether stores that track changes `ifEmittingOnCommit` do so. Default true. */
+  readonly emitsOnCommit?: boolean;
   readonly defaultEngine: 'memory' | 'leveldb';
   serdes(spec: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
   /** Bytes that rows of LevelDB stores may take in memory. */
@@ -43,6 +46,10 @@ export interface TaskStateOptions {
   readonly recordTimestamp?: () => number;
 }
 
+/**
+ * Compaction takes tombstones away after `delete.retention.ms`, 24 h by default: a store that was away longer would keep rows that were deleted meanwhile.
+ */
+const longestAwayMs = 23 * 60 * 60 * 1000;
 /** Due bytes that start an engine write before its time. */
 const flushEarlyBytes = 16 * 1024 * 1024;
 /** Due bytes past which a failing engine write is no longer put off. */
@@ -77,7 +84,8 @@ export class TaskState {
   }
 
   /** Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. An unreadable database is emptied, said in the log and in `wiped`. */
-  static async open(options: TaskStateOptions): Promise<TaskState> {
+  static async open(given: TaskStateOptions): Promise<TaskState> {
+    const options = { ...given, specs: given.specs.map((spec) => withTracking(spec, given.emitsOnCommit ?? true)) };
     const { directory } = options;
     const persistent = directory !== null && options.specs.some((spec) => engineOf(spec, options) === 'leveldb');
     if (!persistent) {
@@ -140,6 +148,13 @@ export class TaskState {
       );
       this.wipeStore(store);
     }
+    if (store.position !== null && store.notedAt !== null && this.now() - store.notedAt > longestAwayMs) {
+      this.options.logger.warn(
+        { task: this.options.taskId, store: name, notedAt: store.notedAt },
+        'the store was away so long that deletions may be missing from its changelog: it is wiped and restored whole',
+      );
+      this.wipeStore(store);
+    }
     store.changelog = identity;
     return store.position;
   }
@@ -169,6 +184,7 @@ export class TaskState {
 
   /** Writes what was restored, with the offsets reached (by store name), in one atomic batch: an interrupted restore goes on from there. */
   restoreFlush(nextOffsets: ReadonlyMap<string, number>): Promise<void> {
+    const restored = this.freezeRestored();
     const batch = this.restoring?.take() ?? null;
     const reached: TaskStore[] = [];
     for (const [name, offset] of nextOffsets) {
@@ -177,12 +193,26 @@ export class TaskState {
       store.marks = store.state.marks();
       reached.push(store);
     }
-    if (batch === null) return Promise.resolve();
-    for (const store of reached) this.putMeta(batch, store);
-    return this.queue.run(() => {
+    if (batch === null) {
+      for (const [state, layer] of restored) state.release(layer);
+      return Promise.resolve();
+    }
+    for (const [state, layer] of restored) if (state.engine !== null) layer.writeAll(batch);
+    for (const store of reached) this.noteMeta(batch, store);
+    return this.queue.run(async () => {
       if (this.wipeFailure !== null) throw this.wipeFailure;
-      return batch.write();
+      await batch.write();
+      for (const [state, layer] of restored) state.release(layer);
     });
+  }
+
+  private freezeRestored(): (readonly [AnyState, AnyLayer])[] {
+    const layers: (readonly [AnyState, AnyLayer])[] = [];
+    for (const state of this.states) {
+      const layer = state.freezeRestored();
+      if (layer !== null) layers.push([state, layer]);
+    }
+    return layers;
   }
 
   /** The store is as of `nextOffset` and ready for use. */
@@ -269,7 +299,7 @@ export class TaskState {
   }
 
   private putMarks(batch: EngineBatch, epoch: number, touched: ReadonlySet<TaskStore>): void {
-    for (const store of touched) this.putMeta(batch, store);
+    for (const store of touched) this.noteMeta(batch, store);
     putEpoch(batch, epoch);
   }
 
@@ -295,6 +325,7 @@ export class TaskState {
       await this.flush();
       if (clean && engine !== null) {
         const batch = engine.batch();
+        for (const store of this.stores.values()) this.noteMeta(batch, store);
         putCleanEnd(batch);
         await this.queue.run(() => batch.write());
       }
@@ -383,6 +414,12 @@ export class TaskState {
     });
   }
 
+  /** The store's position is current now. */
+  private noteMeta(batch: EngineBatch, store: TaskStore): void {
+    store.notedAt = this.now();
+    this.putMeta(batch, store);
+  }
+
   private putMeta(batch: EngineBatch, store: TaskStore): void {
     if (store.state.engine !== null) putStoreMeta(batch, store.name, store.meta());
   }
@@ -404,7 +441,7 @@ function engineOf(spec: StoreSpec, options: TaskStateOptions): 'memory' | 'level
 
 /** A store that was built in another way is started over; one without a changelog goes on only after a clean end, since nothing could catch it up. */
 function usable(known: StoreMeta | undefined, spec: StoreSpec, engine: Engine | null, meta: EngineMeta | null): StoreMeta | undefined {
-  if (known === undefined || engine === null || known.kind !== spec.kind) return undefined;
+  if (known === undefined || engine === null || known.kind !== spec.kind || (known.layout ?? '') !== layoutOf(spec)) return undefined;
   if (!spec.logged && meta?.clean !== true) return undefined;
   return known;
 }
@@ -417,4 +454,9 @@ function sameChangelog(known: ChangelogIdentity, found: ChangelogIdentity): bool
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Nobody drains the changes of a store whose operator emits at once: a list of them would only grow. */
+function withTracking(spec: StoreSpec, emitsOnCommit: boolean): StoreSpec {
+  return spec.trackChanges === 'ifEmittingOnCommit' ? { ...spec, trackChanges: emitsOnCommit } : spec;
 }

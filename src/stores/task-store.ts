@@ -1,11 +1,19 @@
 import type { ChangelogIdentity, StoreMeta } from './engine-meta.js';
 import type { AnyState } from './epoch-log.js';
+import { JoinWindowState } from './join-window-state.js';
 import { KeyValueState } from './key-value-state.js';
+import { LruKeyValueStore } from './lru-key-value-store.js';
 import { PlainKeyValueStore } from './plain-key-value-store.js';
 import { PlainWindowStore } from './plain-window-store.js';
+import { layoutOf } from './segment-interval.js';
+import { SegmentedState } from './segmented-state.js';
+import { SessionState } from './session-state.js';
+import { SlidingWindowState } from './sliding-window-state.js';
 import type { StateStore } from './store.js';
 import type { StoreEnvironment } from './store-environment.js';
 import type { StoreMarks } from './store-marks.js';
+import { TimeOrderedBufferState } from './time-ordered-buffer-state.js';
+import { VersionedState } from './versioned-state.js';
 import { WindowState } from './window-state.js';
 
 /** One store as its task holds it: its state, what operators get to see, and where its changelog stands. */
@@ -16,6 +24,8 @@ export class TaskStore {
   /** Next changelog offset to apply, as the engine has it or is about to; null: not known. */
   position: number | null = null;
   changelog: ChangelogIdentity | null = null;
+  /** Wall clock at which `position` was current, ms; null: not known. */
+  notedAt: number | null = null;
   /** As of the epoch that the engine has, or is about to have. */
   marks: StoreMarks;
   /** True when the engine had the store before. */
@@ -27,8 +37,12 @@ export class TaskStore {
     switch (environment.spec.kind) {
       case 'keyValue': {
         const state = new KeyValueState<unknown, unknown>(environment);
+        const { maxEntries } = environment.spec;
         this.state = state;
-        this.facade = new PlainKeyValueStore(state, recordTimestamp);
+        this.facade =
+          maxEntries === undefined
+            ? new PlainKeyValueStore(state, recordTimestamp)
+            : new LruKeyValueStore(state, recordTimestamp, maxEntries);
         break;
       }
       case 'timestampedKeyValue':
@@ -43,18 +57,35 @@ export class TaskStore {
       case 'timestampedWindow':
         this.facade = this.state = new WindowState<unknown, unknown>(environment);
         break;
+      case 'session':
+        this.facade = this.state = new SessionState<unknown, unknown>(environment);
+        break;
+      case 'slidingWindow':
+        this.facade = this.state = new SlidingWindowState<unknown, unknown>(environment);
+        break;
+      case 'joinWindow':
+        this.facade = this.state = new JoinWindowState<unknown, unknown>(environment);
+        break;
+      case 'versioned':
+        this.facade = this.state = new VersionedState<unknown, unknown>(environment);
+        break;
+      case 'timeOrderedBuffer':
+        this.facade = this.state = new TimeOrderedBufferState<unknown, unknown>(environment);
+        break;
     }
     this.marks = this.state.marks();
   }
 
   get expiredWrites(): number {
-    return this.state instanceof WindowState ? this.state.expiredWrites : 0;
+    const { state } = this;
+    return state instanceof WindowState || state instanceof SegmentedState ? state.expiredWrites : 0;
   }
 
   resume(known: StoreMeta): void {
     this.resumed = true;
     this.position = known.position;
     this.changelog = known.changelog;
+    this.notedAt = known.notedAt ?? null;
     this.marks = known.marks;
     this.state.adoptMarks(known.marks);
   }
@@ -66,6 +97,8 @@ export class TaskStore {
   }
 
   meta(): StoreMeta {
-    return { id: this.state.id, kind: this.state.kind, position: this.position, changelog: this.changelog, marks: this.marks };
+    const { id, kind, spec } = this.state;
+    const { position, changelog, marks, notedAt } = this;
+    return { id, kind, layout: layoutOf(spec), position, changelog, marks, ...(notedAt !== null && { notedAt }) };
   }
 }

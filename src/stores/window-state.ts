@@ -122,7 +122,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   }
 
   drainChanges(visit: (change: StoreChange<K, V> & { readonly windowStart: number }) => void | Promise<void>): void | Promise<void> {
-    return this.drain(visit);
+    return this.drainRowChanges(visit);
   }
 
   drainClosed(upToStart: number, visit: Visit<K, V>): void | Promise<void> {

@@ -143,6 +143,7 @@ export class DriverTasks {
       taskId,
       directory: null,
       specs,
+      emitsOnCommit: (config.emit ?? 'onCommit') === 'onCommit',
       defaultEngine: 'memory',
       serdes: (spec) => serdes.ofStore(spec),
       cacheBytes: 0,

@@ -1,5 +1,5 @@
 /**
- * Tumbling and hopping windows: `[start, end)`, aligned to the epoch, never starting below 0.
+ * Tumbling, hopping and unlimited windows: `[start, end)`, aligned to the epoch, never starting below 0.
  *
  * Pure arithmetic. Window operators call it for each record, so the windows of a timestamp are told as a first start and a step
  * (`firstStart`, `advance`) and not as a list.
@@ -39,10 +39,25 @@ export function hopping(options: HoppingOptions): TimeWindows {
   return new TimeWindows('hopping', options.size, options.advance, options.grace ?? 0);
 }
 
-/** Made by `tumbling` and `hopping`; frozen. */
+export interface UnlimitedOptions {
+  /** Where the window begins, ms since the epoch; records before it are in no window. Default 0. */
+  readonly start?: number;
+}
+
+/**
+ * One window from `start` on, without an end: it never closes.
+ *
+ * @example unlimited({ start: Date.parse('2026-01-01') })
+ * @throws MILL_CONFIG_INVALID when the number is out of range.
+ */
+export function unlimited(options: UnlimitedOptions = {}): TimeWindows {
+  return new UnlimitedWindows(options.start ?? 0);
+}
+
+/** Made by `tumbling`, `hopping` and `unlimited`; frozen. */
 export class TimeWindows {
   constructor(
-    readonly kind: 'tumbling' | 'hopping',
+    readonly kind: 'tumbling' | 'hopping' | 'unlimited',
     /** ms */
     readonly size: number,
     /** ms */
@@ -68,6 +83,29 @@ export class TimeWindows {
     const windows: Window[] = [];
     for (let start = this.firstStart(timestamp); start <= timestamp; start += this.advance) windows.push({ start, end: start + this.size });
     return windows;
+  }
+}
+
+class UnlimitedWindows extends TimeWindows {
+  readonly #start: number;
+
+  constructor(start: number) {
+    if (!Number.isSafeInteger(start) || start < 0) {
+      throw new MillraceError('MILL_CONFIG_INVALID', `unlimited windows: start must be a time in ms, 0 or more, not ${start}.`, {
+        details: { start },
+      });
+    }
+    const size = Number.MAX_SAFE_INTEGER - start;
+    super('unlimited', size, size, 0);
+    this.#start = start;
+  }
+
+  override firstStart(timestamp: number): number {
+    return timestamp < this.#start ? Infinity : this.#start;
+  }
+
+  override windowsFor(timestamp: number): Window[] {
+    return timestamp < this.#start ? [] : [{ start: this.#start, end: Number.MAX_SAFE_INTEGER }];
   }
 }
 

@@ -55,7 +55,7 @@ function freezeNode(draft: TopologyDraft, name: string, node: NodeDraft, childre
       return sourceNode(name, topics, null, spec, children);
     }
     case 'processor':
-      return processorNode(name, node.supplier, node.stores, node.parents, children);
+      return processorNode(name, node.supplier, node.stores, node.parents, children, draft.emittingAtOnce.has(name));
     case 'sink': {
       const topic = typeof node.topic === 'string' ? topicRef(draft, node.topic) : node.topic;
       return sinkNode(name, topic, node.options, node.parents);
@@ -70,7 +70,10 @@ function topicRef({ repartitionTopics }: TopologyDraft, name: string): TopicRef 
 function freezeStores(draft: TopologyDraft): Map<string, StoreNode> {
   const stores = new Map<string, StoreNode>();
   for (const [name, { spec, processors, sourceTopic }] of draft.stores) {
-    stores.set(name, Object.freeze({ spec: Object.freeze({ ...spec }), processors: Object.freeze(processors.slice()), sourceTopic }));
+    // Who emits at once drains nothing: a list of changes would only grow.
+    const atOnce = processors.some((processor) => draft.emittingAtOnce.has(processor));
+    const frozen = Object.freeze(atOnce ? { ...spec, trackChanges: false } : { ...spec });
+    stores.set(name, Object.freeze({ spec: frozen, processors: Object.freeze(processors.slice()), sourceTopic }));
   }
   return stores;
 }

@@ -3,6 +3,7 @@ import type { Serde } from '../serdes/serde.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { TimestampExtractor } from '../time/timestamp-extractor.js';
+import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
 import type { Headers } from '../bytes/headers.js';
 
 export type TopologyNode = SourceNode | ProcessorNode | SinkNode;
@@ -24,12 +25,16 @@ export interface SourceNode {
   readonly valueSerde: Serde<unknown> | null;
   readonly timestampExtractor: TimestampExtractor | null;
   readonly offsetReset: 'earliest' | 'latest' | 'none' | null;
+  /** null: the source says nothing about event time. */
+  readonly watermarks: WatermarkStrategy<never> | null;
   readonly children: readonly string[];
 }
 
 export interface ProcessorNode {
   readonly kind: 'processor';
   readonly name: string;
+  /** It never holds results back until a commit, whatever it or the app says: its store is looked into by a join that also takes its results. */
+  readonly emitsAtOnce?: boolean;
   readonly supplier: OperatorSupplier;
   readonly stores: readonly string[];
   readonly parents: readonly string[];

@@ -7,6 +7,7 @@ export function processorNode(
   stores: readonly string[],
   parents: readonly string[],
   children: readonly string[],
+  emitsAtOnce = false,
 ): ProcessorNode {
   return Object.freeze({
     kind: 'processor',
@@ -15,5 +16,6 @@ export function processorNode(
     stores: Object.freeze(stores.slice()),
     parents: Object.freeze(parents.slice()),
     children: Object.freeze(children.slice()),
+    ...(emitsAtOnce ? { emitsAtOnce } : {}),
   });
 }

@@ -1,5 +1,6 @@
 import type { Serde } from '../serdes/serde.js';
 import type { TimestampExtractor } from '../time/timestamp-extractor.js';
+import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
 import type { SourceNode, TopicRef } from './nodes.js';
 
 /** How records of a source are read. Absent = the app's default. */
@@ -9,6 +10,8 @@ export interface SourceOptions {
   readonly timestampExtractor?: TimestampExtractor | null;
   /** Where to begin when the group has no committed offset, or the committed one is gone. */
   readonly offsetReset?: 'earliest' | 'latest' | 'none' | null;
+  /** What its records say about event time. */
+  readonly watermarks?: WatermarkStrategy<never> | null;
 }
 
 export function sourceNode(
@@ -27,6 +30,7 @@ export function sourceNode(
     valueSerde: options.valueSerde ?? null,
     timestampExtractor: options.timestampExtractor ?? null,
     offsetReset: options.offsetReset ?? null,
+    watermarks: options.watermarks ?? null,
     children: Object.freeze(children.slice()),
   });
 }

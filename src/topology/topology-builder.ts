@@ -81,7 +81,7 @@ export class TopologyBuilder {
    *
    * @throws MILL_TOPOLOGY_DUPLICATE_NAME when there is another store of that name.
    * @example
-   * builder.addStateStore(keyValueStore({ name: 'totals-store' }), { processors: ['totals'] });
+   * builder.addStateStore(stores.keyValue({ name: 'totals-store' }), { processors: ['totals'] });
    */
   addStateStore(spec: StoreSpec, options: StateStoreOptions = {}): this {
     this.#claimStoreName(spec.name);
@@ -155,6 +155,18 @@ export class TopologyBuilder {
    */
   copartition(sources: readonly string[]): this {
     this.#draft.copartitioned.push(sources.slice());
+    return this;
+  }
+
+  /**
+   * Lets a processor pass its results on at once, whatever it or the app says of commits. For processors whose stores are looked into by operators that also take
+   * their results: those would otherwise see rows whose changes they have not been told.
+   *
+   * @example
+   * builder.emitAtOnce('totals');
+   */
+  emitAtOnce(processor: string): this {
+    this.#draft.emittingAtOnce.add(processor);
     return this;
   }
 

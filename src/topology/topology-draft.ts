@@ -54,6 +54,8 @@ export class TopologyDraft {
   readonly repartitionTopics = new Map<string, RepartitionTopic>();
   /** Names of source nodes whose topics meet in a task. */
   readonly copartitioned: (readonly string[])[] = [];
+  /** Names of processors that never hold results back. */
+  readonly emittingAtOnce = new Set<string>();
   /** Which nodes share a task: joined by edges and by stores. */
   readonly groups = new UnionFind();
   /** All node names in order, those of global stores included, since they take part in the numbering of sub-topologies. */

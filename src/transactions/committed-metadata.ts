@@ -14,6 +14,8 @@ export interface CommittedMetadata {
   readonly transactionalId: string | null;
   /** Highest timestamp (ms) taken from the partition, or its watermark; -1 when there is none. */
   readonly partitionTime: number;
+  /** Event time of the task, ms; absent or -Infinity when it has none. */
+  readonly watermark?: number;
   /** Fields of other versions, kept as they are. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
@@ -24,8 +26,14 @@ export const MAX_METADATA_BYTES = 4096;
 const PREFIX = 'millrace1';
 
 /** @throws MILL_INVARIANT when it gets longer than a broker takes */
-export function encodeCommittedMetadata({ epoch, transactionalId, partitionTime, extra }: CommittedMetadata): string {
-  const fields = { ...extra, e: epoch, p: partitionTime, ...(transactionalId === null ? {} : { t: transactionalId }) };
+export function encodeCommittedMetadata({ epoch, transactionalId, partitionTime, watermark, extra }: CommittedMetadata): string {
+  const fields = {
+    ...extra,
+    e: epoch,
+    p: partitionTime,
+    ...(transactionalId === null ? {} : { t: transactionalId }),
+    ...encodedWatermark(watermark),
+  };
   const text = PREFIX + JSON.stringify(fields);
   if (Buffer.byteLength(text) >= MAX_METADATA_BYTES) {
     throw new MillraceError(
@@ -41,11 +49,22 @@ export function decodeCommittedMetadata(text: string | null): CommittedMetadata 
   if (text === null || !text.startsWith(PREFIX)) return null;
   const fields = parseFields(text.slice(PREFIX.length));
   if (fields === null) return null;
-  const { e: epoch, p: partitionTime, t: transactionalId = null, ...extra } = fields;
+  const { e: epoch, p: partitionTime, t: transactionalId = null, m: watermark, ...extra } = fields;
   if (!Number.isSafeInteger(epoch) || !Number.isSafeInteger(partitionTime)) return null;
   if (transactionalId !== null && typeof transactionalId !== 'string') return null;
-  const known = { epoch: epoch as number, transactionalId, partitionTime: partitionTime as number };
+  const known = { epoch: epoch as number, transactionalId, partitionTime: partitionTime as number, ...decodedWatermark(watermark) };
   return Object.keys(extra).length === 0 ? known : { ...known, extra };
+}
+
+/** The end of a bounded input, Infinity, has no JSON of its own. */
+function encodedWatermark(watermark = -Infinity): { m?: number | 'end' } {
+  if (watermark === -Infinity) return {};
+  return { m: watermark === Infinity ? 'end' : watermark };
+}
+
+function decodedWatermark(field: unknown): { watermark?: number } {
+  if (field === 'end') return { watermark: Infinity };
+  return typeof field === 'number' ? { watermark: field } : {};
 }
 
 function parseFields(json: string): Record<string, unknown> | null {

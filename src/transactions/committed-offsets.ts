@@ -11,7 +11,7 @@ export interface CommittedOffsetsOptions {
   readonly requireStable: boolean;
   readonly logger: Logger;
   /** Called when offsets are pending, with the metadata of the offsets committed before; fences owners that are no longer in the group. */
-  readonly fenceDeadOwners: (metadata: readonly (string | null)[]) => Promise<unknown>;
+  readonly fenceDeadOwners: (metadata: readonly (string | null)[], signal: AbortSignal) => Promise<unknown>;
 }
 
 /** Pauses between questions while offsets are pending in somebody's transaction, ms. */
@@ -46,7 +46,7 @@ export async function fetchCommittedOffsets(
     if (failed !== undefined) throw refused(options.groupId, failed.errorCode);
     if (answer.offsets.every(({ errorCode }) => errorCode === 0)) return answer.offsets;
     const last = await askOnce({ ...options, requireStable: false }, partitions, false, signal);
-    await options.fenceDeadOwners(last === 'lost' ? [] : last.offsets.map(({ metadata }) => metadata));
+    await options.fenceDeadOwners(last === 'lost' ? [] : last.offsets.map(({ metadata }) => metadata), signal);
     await delay(backoffMs(attempt + 1, pendingPause, Math.random), signal);
   }
 }

@@ -6,8 +6,8 @@
  *
  * - at most one epoch is being committed; meanwhile the next one may be filled, up to the byte bound;
  * - no record is processed between a barrier's start (`seal`) and its end (`sealed`);
- * - a `checkpoint` (before a partition is given up, at close) is answered only when everything processed before it is committed; what is not given up
- *   goes on meanwhile;
+ * - a `checkpoint` (before a partition is given up, at close) is answered only when everything processed before it is committed, or lost by a failure;
+ *   what is not given up goes on meanwhile;
  * - after a failure nothing is sealed until the shell says `recovered`.
  */
 export type EpochEvent =
@@ -16,7 +16,7 @@ export type EpochEvent =
   | { readonly kind: 'tick'; readonly now: number }
   /** A user asked for a commit, or a store is about to pass its bound. */
   | { readonly kind: 'commitRequested' }
-  /** Everything processed so far has to be committed at once; answered by `checkpointed`. */
+  /** Everything processed so far has to be committed at once; answered by `checkpointed`, once for all that are pending. */
   | { readonly kind: 'checkpoint' }
   | { readonly kind: 'sealed'; readonly empty: boolean }
   | { readonly kind: 'committed'; readonly now: number }
@@ -89,9 +89,7 @@ export class EpochMachine {
       case 'committed':
         return this.committed();
       case 'failed':
-        this.phase = 'failed';
-        this.inFlight = null;
-        return [];
+        return this.failed();
       case 'recovered':
         return this.recovered(event.now);
     }
@@ -127,11 +125,15 @@ export class EpochMachine {
     return epoch === null ? [] : this.answerCheckpoint(epoch);
   }
 
+  /** Nothing uncommitted survives a failure, so whoever waits for a commit has nothing to wait for. */
+  private failed(): EpochCommand[] {
+    this.phase = 'failed';
+    this.inFlight = null;
+    return this.answerCheckpoint(Infinity);
+  }
+
   private beginCheckpoint(): EpochCommand[] {
-    if (this.phase === 'failed') {
-      // Nothing uncommitted survives a failure, so there is nothing to wait for.
-      return [{ kind: 'checkpointed' }];
-    }
+    if (this.phase === 'failed') return [{ kind: 'checkpointed' }];
     if (this.dirty || this.phase === 'sealing') {
       this.requested = true;
       this.checkpoint = this.epoch;
@@ -155,6 +157,6 @@ export class EpochMachine {
     this.requested = false;
     this.lastBarrier = now;
     this.epoch++;
-    return this.answerCheckpoint(this.epoch);
+    return [];
   }
 }

@@ -238,7 +238,7 @@ describe('stores of aggregations', () => {
   });
 
   it('keep track of changes unless results leave at once', () => {
-    expect(specOf((b) => b.stream('in').groupByKey().count({ materialized }))).toMatchObject({ trackChanges: true });
+    expect(specOf((b) => b.stream('in').groupByKey().count({ materialized }))).toMatchObject({ trackChanges: 'ifEmittingOnCommit' });
     expect(specOf((b) => b.stream('in').groupByKey().count({ materialized, emit: 'onUpdate' }))).toMatchObject({ trackChanges: false });
   });
 
@@ -254,7 +254,7 @@ describe('stores of aggregations', () => {
       kind: 'timestampedWindow',
       windowSize: 10,
       retention: 17,
-      trackChanges: true,
+      trackChanges: 'ifEmittingOnCommit',
       closeTracking: false,
     });
     expect(specOf(count({ materialized: { ...materialized, retention: 100 } }))).toMatchObject({ retention: 100 });

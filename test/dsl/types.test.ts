@@ -9,6 +9,7 @@ import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { Processor, ProcessorContext, Record } from '../../src/processors/processor.js';
 import type { RecordMeta } from '../../src/processors/record-meta.js';
 import { serdes } from '../../src/serdes/serdes.js';
+import { joinWindows } from '../../src/time/join-windows.js';
 import { hopping, tumbling } from '../../src/time/time-windows.js';
 import type { Windowed } from '../../src/time/windowed.js';
 
@@ -132,6 +133,49 @@ describe('types of grouping and aggregating', () => {
 });
 
 describe('types of joins', () => {
+  it('of two streams: the side that may lack is null in left and outer joins', () => {
+    const refunds = builder.stream('refunds', { keySerde: serdes.string, valueSerde: serdes.json<Refund>() });
+    const windows = joinWindows({ before: 1, after: 1 });
+    const inner = orders.join(refunds, (order, refund, key) => [order.total, refund.refunded, key] as const, { windows });
+    expectTypeOf(inner).toEqualTypeOf<KStream<string, readonly [number, number, string]>>();
+    orders.leftJoin(
+      refunds,
+      (order, refund) => {
+        expectTypeOf(order).toEqualTypeOf<Order>();
+        expectTypeOf(refund).toEqualTypeOf<Refund | null>();
+      },
+      { windows },
+    );
+    orders.outerJoin(
+      refunds,
+      (order, refund) => {
+        expectTypeOf(order).toEqualTypeOf<Order | null>();
+        expectTypeOf(refund).toEqualTypeOf<Refund | null>();
+      },
+      { windows },
+    );
+    // @ts-expect-error streams are joined within a window
+    expect(() => orders.join(refunds, (order) => order)).toThrow('needs `windows`');
+  });
+
+  it('of two tables, by key and by foreign key', () => {
+    const names = builder.table('names', { keySerde: serdes.string, valueSerde: serdes.string });
+    const inner = customers.join(names, (customer, name, key) => [customer.name, name, key] as const);
+    expectTypeOf(inner).toEqualTypeOf<KTable<string, readonly [string, string, string]>>();
+    customers.outerJoin(names, (customer, name) => {
+      expectTypeOf(customer).toEqualTypeOf<Customer | null>();
+      expectTypeOf(name).toEqualTypeOf<string | null>();
+    });
+    const byForeignKey = customers.leftJoin(byNumber, (customer, other) => other?.name ?? customer.name, {
+      foreignKey: (customer) => customer.name.length,
+    });
+    expectTypeOf(byForeignKey).toEqualTypeOf<KTable<string, string>>();
+    // @ts-expect-error the foreign key is a key of the other table
+    customers.join(byNumber, (customer) => customer, { foreignKey: (customer) => customer.name });
+    // @ts-expect-error without a foreign key both tables have keys of one type
+    customers.join(byNumber, (customer) => customer);
+  });
+
   it('give the row to inner joins, the row or null to left joins', () => {
     const inner = orders.join(customers, (order, customer, key) => {
       expectTypeOf(customer).toEqualTypeOf<Customer>();

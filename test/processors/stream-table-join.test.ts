@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { streamGlobalTableJoinOperator } from '../../src/processors/stream-global-table-join.js';
 import { streamTableJoinOperator } from '../../src/processors/stream-table-join.js';
+import { storeGetter } from '../../src/processors/table-getter.js';
 import { FakeKeyValueStore } from './harness/fake-stores.js';
 import { OperatorHarness } from './harness/operator-harness.js';
 
@@ -14,7 +15,9 @@ const joiner = (value: string, row: string | null, key: string) => `${key}:${val
 describe('stream–table join', () => {
   it('joins with the table’s current row and keeps the stream’s time', async () => {
     const store = table();
-    const harness = new OperatorHarness(streamTableJoinOperator({ storeName: 't', joiner, left: false }), { stores: [store] });
+    const harness = new OperatorHarness(streamTableJoinOperator({ table: storeGetter<string, string>('t'), joiner, left: false }), {
+      stores: [store],
+    });
     await harness.pipeAll([['0', 'A', 5]]);
     store.put('0', 'b', 100);
     await harness.pipeAll([['0', 'B', 4]]);
@@ -25,7 +28,9 @@ describe('stream–table join', () => {
   });
 
   it('inner: a record without a row has no result; without a key or a value it is dropped and counted', async () => {
-    const harness = new OperatorHarness(streamTableJoinOperator({ storeName: 't', joiner, left: false }), { stores: [table()] });
+    const harness = new OperatorHarness(streamTableJoinOperator({ table: storeGetter<string, string>('t'), joiner, left: false }), {
+      stores: [table()],
+    });
     await harness.pipeAll([
       ['1', 'A'],
       [null, 'A'],
@@ -36,7 +41,9 @@ describe('stream–table join', () => {
   });
 
   it('left: a record without a row or without a key joins with null; without a value it is dropped', async () => {
-    const harness = new OperatorHarness(streamTableJoinOperator({ storeName: 't', joiner, left: true }), { stores: [table()] });
+    const harness = new OperatorHarness(streamTableJoinOperator({ table: storeGetter<string, string>('t'), joiner, left: true }), {
+      stores: [table()],
+    });
     await harness.pipeAll([
       ['1', 'A', 1],
       [null, 'B', 2],
@@ -51,7 +58,11 @@ describe('stream–table join', () => {
   });
 
   it('an async joiner gives the same result', async () => {
-    const supplier = streamTableJoinOperator({ storeName: 't', joiner: async (value: string, row: string) => value + row, left: false });
+    const supplier = streamTableJoinOperator({
+      table: storeGetter<string, string>('t'),
+      joiner: async (value: string, row: string) => value + row,
+      left: false,
+    });
     const harness = new OperatorHarness(supplier, { stores: [table()] });
     await harness.pipeAll([['0', 'A', 5]]);
     expect(harness.out).toEqual([['0', 'Aa', 5]]);

@@ -35,7 +35,7 @@ const open = () =>
     directory: null,
     specs: [spec],
     defaultEngine: 'memory',
-    serdes: () => ({ key: compileSerde(serdes.string), value: compileSerde(countSerde) }) as never,
+    serdes: () => ({ key: compileSerde(serdes.string), value: compileSerde(countSerde) }),
     cacheBytes: 0,
     logger: silentLogger,
   });

@@ -1,6 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { instanceOf, keyGroup, keyGroupsOfPartition, rangeOf } from '../../src/rebalance/key-groups.js';
+import { partitionForKey } from '../../src/bytes/murmur2.js';
+import {
+  defaultMaxParallelismFor,
+  instanceOf,
+  keyGroup,
+  keyGroupOf,
+  keyGroupsOfPartition,
+  partitionFor,
+  rangeFor,
+  rangeOf,
+} from '../../src/rebalance/key-groups.js';
 
 /** Ranges recorded from Flink's KeyGroupRangeAssignment. */
 const recorded: readonly { readonly max: number; readonly instances: number; readonly ranges: readonly (readonly [number, number])[] }[] = [
@@ -43,5 +53,25 @@ describe('key groups', () => {
   it('need a sensible maximum', () => {
     expect(() => rangeOf(0, 1, 32_769)).toThrow(expect.objectContaining({ code: 'MILL_CONFIG_INVALID' }));
     expect(() => rangeOf(2, 2, 128)).toThrow(expect.objectContaining({ code: 'MILL_INVARIANT' }));
+  });
+});
+
+describe('key groups of serialised keys', () => {
+  it('lie in the partition that the default partitioner chooses, when the partitions divide the groups', () => {
+    for (const key of ['a', 'device-A', '', 'key-17']) {
+      const bytes = Buffer.from(key);
+      for (const partitions of [1, 2, 8, 128]) {
+        expect(partitionFor(keyGroupOf(bytes, 128), partitions)).toBe(partitionForKey(bytes, 0, bytes.length, partitions));
+      }
+    }
+  });
+
+  it('are never split: there are no more instances than groups', () => {
+    expect(() => rangeFor(4, 5, 0)).toThrow(/from 1 to the maxParallelism, 4/);
+    expect(rangeFor(12, 4, 3)).toEqual({ start: 9, end: 11 });
+  });
+
+  it('are half as many again as the instances, as a power of two, when nothing is said', () => {
+    expect([1, 86, 200, 30_000].map(defaultMaxParallelismFor)).toEqual([128, 256, 512, 32_768]);
   });
 });

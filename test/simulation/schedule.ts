@@ -23,7 +23,15 @@ export interface ScheduleResult {
 }
 
 const applicationId = 'simulated';
-const topics: JobTopics = { input: 'input', mapped: 'mapped', updates: 'updates', commits: 'commits', rekeyed: 'rekeyed' };
+const topics: JobTopics = {
+  input: 'input',
+  mapped: 'mapped',
+  updates: 'updates',
+  commits: 'commits',
+  rekeyed: 'rekeyed',
+  windows: 'windows',
+  finals: 'finals',
+};
 /** Long enough for sessions, transactions and rebalances to time out one after the other. */
 const patienceMs = 600_000;
 const startableAgain: ReadonlySet<string> = new Set(['notRunning', 'error']);

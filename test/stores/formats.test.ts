@@ -1,8 +1,19 @@
 /** Bytes of changelog records and configs of changelog topics, as Kafka Streams writes them. */
 import { describe, expect, it } from '@jest/globals';
 import { changelogConfigs, changelogTopic } from '../../src/stores/changelog-topic.js';
-import type { KeyValueStore, TimestampedKeyValueStore, TimestampedWindowStore, WindowStore } from '../../src/stores/store.js';
+import type {
+  JoinWindowStore,
+  KeyValueStore,
+  SessionStore,
+  SlidingWindowStore,
+  TimeOrderedBuffer,
+  TimestampedKeyValueStore,
+  TimestampedWindowStore,
+  VersionedKeyValueStore,
+  WindowStore,
+} from '../../src/stores/store.js';
 import { keyValueStore, timestampedKeyValueStore, timestampedWindowStore, windowStore } from '../../src/stores/store-builders.js';
+import { stores } from '../../src/stores/stores.js';
 import { Changelog, openState } from './store-harness.js';
 
 const day = 86_400_000;
@@ -42,6 +53,45 @@ describe('changelog records', () => {
   });
 });
 
+describe('changelog records of stores with lists', () => {
+  it('are one a session, window, record, version or row, as Kafka Streams’', async () => {
+    const state = await openState({
+      directory: null,
+      specs: [
+        stores.session({ name: 's', retention: day }),
+        stores.slidingWindow({ name: 'sw', windowSize: 10, retention: day }),
+        stores.joinWindow({ name: 'j', retention: day }),
+        stores.versioned({ name: 'v', historyRetention: day }),
+        stores.timeOrderedBuffer({ name: 'b' }),
+        stores.timeOrderedBuffer({ name: 'bk', byKey: true }),
+      ],
+      recordTimestamp: () => 1000,
+    });
+    (state.store('s') as SessionStore<string, number>).put('ab', 1, 2, 258);
+    (state.store('sw') as SlidingWindowStore<string, number>).put('ab', 1, 258, 2000);
+    const joined = state.store('j') as JoinWindowStore<string, number>;
+    joined.put('ab', 258, 1);
+    joined.put('ab', 259, 1);
+    (state.store('v') as VersionedKeyValueStore<string, number>).put('ab', 258, 3000);
+    (state.store('v') as VersionedKeyValueStore<string, number>).put('ab', null, 4000);
+    (state.store('b') as TimeOrderedBuffer<string, number>).put(1, 1, 'ab', 258);
+    (state.store('bk') as TimeOrderedBuffer<string, number>).put(1, 1, 'ab', 258);
+    const changelog = new Changelog();
+    state.freeze(1, changelog);
+    await state.close({ clean: false });
+    expect(changelog.records.map((r) => [r.store, r.key.toString('hex'), r.value?.toString('hex') ?? null, r.timestamp])).toEqual([
+      ['s', '6162' + '0000000000000002' + '0000000000000001', '00000102', 1000],
+      ['sw', '6162' + '0000000000000001' + '00000000', '00000102', 2000],
+      ['j', '6162' + '0000000000000001' + '00000000', '00000102', 1],
+      ['j', '6162' + '0000000000000001' + '00000001', '00000103', 1],
+      ['v', '6162', '00000102', 3000],
+      ['v', '6162', null, 4000],
+      ['b', '0000000000000001' + '01' + '6162', '00000102', 1],
+      ['bk', '6162', '0000000000000001' + '01' + '00000102', 1],
+    ]);
+  });
+});
+
 describe('changelog topics', () => {
   it('are named after application and store', () => {
     expect(changelogTopic('app', 'counts')).toBe('app-counts-changelog');
@@ -59,6 +109,22 @@ describe('changelog topics', () => {
       'message.timestamp.type': 'CreateTime',
       'cleanup.policy': 'compact,delete',
       'retention.ms': String(100 + day),
+    });
+  });
+
+  it.each([
+    stores.session({ name: 'a', retention: 100 }),
+    stores.slidingWindow({ name: 'a', windowSize: 10, retention: 100 }),
+    stores.joinWindow({ name: 'a', retention: 100 }),
+  ])('of $kind stores are as those of window stores', (spec) => {
+    expect(changelogConfigs(spec)).toMatchObject({ 'cleanup.policy': 'compact,delete', 'retention.ms': String(100 + day) });
+  });
+
+  it('of versioned stores are compacted after the history and a day', () => {
+    expect(changelogConfigs(stores.versioned({ name: 'a', historyRetention: 100 }))).toEqual({
+      'message.timestamp.type': 'CreateTime',
+      'cleanup.policy': 'compact',
+      'min.compaction.lag.ms': String(100 + day),
     });
   });
 

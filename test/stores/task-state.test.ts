@@ -140,6 +140,18 @@ describe('positions', () => {
     await state.close({ clean: true });
   });
 
+  it('are void after a day away: tombstones of that time may have been compacted away', async () => {
+    const directory = await prepared();
+    const hours = (count: number) => () => Date.now() + count * 3_600_000;
+    const soon = await open(directory, hours(20));
+    expect(soon.state.position('kv', identity)).toBe(5);
+    await soon.state.close({ clean: true });
+    const late = await open(directory, hours(44));
+    expect(late.state.position('kv', identity)).toBeNull();
+    expect(await entries(late.kv)).toEqual([]);
+    await late.state.close({ clean: true });
+  });
+
   it('are void for a store that is now of another kind', async () => {
     const state = await openState({ directory: await prepared(), specs: [keyValueStore({ name: 'kv' })] });
     expect(state.position('kv', identity)).toBeNull();
@@ -183,6 +195,28 @@ describe('restore', () => {
     await commitEpoch(state, 1, new Changelog());
     await new Changelog().restore(state, 'kv', null);
     expect(await entries(kv)).toEqual([]);
+    await state.close({ clean: true });
+  });
+
+  it('shows what came after a row was read, as a query on a standby does', async () => {
+    const { state, kv } = await open(await directories.make());
+    const changelog = new Changelog();
+    const log = (value: number | null) =>
+      changelog.records.push({
+        store: 'kv',
+        timestamp: 1,
+        key: Buffer.from('a'),
+        value: value === null ? null : Buffer.from([0, 0, 0, value]),
+      });
+    log(1);
+    await changelog.restore(state, 'kv', null);
+    expect(kv.get('a')).toBe(1);
+    log(2);
+    await changelog.restore(state, 'kv', 1);
+    expect(kv.get('a')).toBe(2);
+    log(null);
+    await changelog.restore(state, 'kv', 2);
+    expect(kv.get('a')).toBeNull();
     await state.close({ clean: true });
   });
 

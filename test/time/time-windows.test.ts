@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hopping, tumbling } from '../../src/time/time-windows.js';
+import { hopping, tumbling, unlimited } from '../../src/time/time-windows.js';
 import { Windowed } from '../../src/time/windowed.js';
 
 const bounds = (windows: readonly { start: number; end: number }[]): number[][] => windows.map(({ start, end }) => [start, end]);
@@ -79,5 +79,19 @@ describe('time windows', () => {
 describe('Windowed', () => {
   it('prints as Kafka Streams prints it', () => {
     expect(String(new Windowed('A', { start: 0, end: 10 }))).toBe('[A@0/10]');
+  });
+});
+
+describe('unlimited windows', () => {
+  it('are one window from the start on', () => {
+    const windows = unlimited({ start: 100 });
+    expect(windows.windowsFor(99)).toEqual([]);
+    expect(windows.windowsFor(100)).toEqual([{ start: 100, end: Number.MAX_SAFE_INTEGER }]);
+    expect(windows.firstStart(99)).toBe(Infinity);
+    expect(windows.firstStart(1e12)).toBe(100);
+  });
+
+  it('refuse a start that is no time', () => {
+    expect(() => unlimited({ start: -1 })).toThrow('MILL_CONFIG_INVALID');
   });
 });

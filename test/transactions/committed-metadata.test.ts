@@ -18,6 +18,14 @@ describe('the metadata of a committed offset', () => {
     );
   });
 
+  it('has the watermark of the task, when there is one', () => {
+    const written = (watermark: number) =>
+      decodeCommittedMetadata(encodeCommittedMetadata({ epoch: 1, transactionalId: null, partitionTime: 2, watermark }));
+    expect(written(1_500)?.watermark).toBe(1_500);
+    expect(written(Infinity)?.watermark).toBe(Infinity);
+    expect(written(-Infinity)).toEqual({ epoch: 1, transactionalId: null, partitionTime: 2 });
+  });
+
   it('keeps fields that it does not know', () => {
     const read = decodeCommittedMetadata('millrace1{"e":1,"p":2,"w":[3]}');
     expect(read).toEqual({ epoch: 1, transactionalId: null, partitionTime: 2, extra: { w: [3] } });

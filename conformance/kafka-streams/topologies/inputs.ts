@@ -11,7 +11,7 @@ export function stream(builder: StreamsBuilder, topic: string): KStream<string, 
   return builder.stream(topic, consumed);
 }
 
-/** A table whose store the definition tells under `field`: `"kv"`, or absent for the same. */
+/** A table whose store the definition tells under `field`: `"kv"`, or absent for the same, or `{ "versionedMs": history }`. */
 export function table(
   builder: StreamsBuilder,
   topic: string,
@@ -19,6 +19,10 @@ export function table(
   field: string,
   storeName: string,
 ): KTable<string, string> {
+  const store = definition[field];
+  if (isObject(store) && typeof store.versionedMs === 'number') {
+    return builder.table(topic, { ...consumed, materialized: { storeName, historyRetention: store.versionedMs } });
+  }
   checkStore(definition, field);
   return builder.table(topic, { ...consumed, materialized: { storeName } });
 }
@@ -30,7 +34,7 @@ export function checkStore(definition: JsonObject, field: string): void {
 }
 
 /** Joins two values as the definition’s pattern says; null prints as `null`. */
-export function joiner(definition: JsonObject): (left: string, right: string | null) => string {
+export function joiner(definition: JsonObject): (left: string | null, right: string | null) => string {
   const pattern = typeof definition.joiner === 'string' ? definition.joiner : '{l}-{r}';
-  return (left, right) => pattern.replaceAll('{l}', () => left).replaceAll('{r}', () => String(right));
+  return (left, right) => pattern.replaceAll('{l}', () => String(left)).replaceAll('{r}', () => String(right));
 }

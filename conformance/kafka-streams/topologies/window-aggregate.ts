@@ -1,28 +1,27 @@
-/** `window-aggregate`: window (time: sizeMs, advanceMs, graceMs), aggregate, emit `update` or `close`, suppress. Keys are printed as Windowed prints them. */
+/**
+ * `window-aggregate`: window (time: sizeMs, advanceMs, graceMs; session: gapMs, graceMs; sliding: timeDifferenceMs, graceMs), aggregate, emit `update` or
+ * `close`, suppress `until-window-closes`. Keys are printed as Windowed prints them.
+ */
+import type { KGroupedStream } from '../../../src/dsl/kgrouped-stream.js';
 import type { KTable } from '../../../src/dsl/ktable.js';
 import type { StreamsBuilder } from '../../../src/dsl/streams-builder.js';
+import { untilWindowCloses } from '../../../src/dsl/suppressed.js';
+import { sessions } from '../../../src/time/session-windows.js';
+import { sliding } from '../../../src/time/sliding-windows.js';
 import { hopping, type TimeWindows } from '../../../src/time/time-windows.js';
 import type { Windowed } from '../../../src/time/windowed.js';
-import { NotBuiltError, number, object, text, type JsonObject } from '../../case.js';
+import { number, object, text, type JsonObject } from '../../case.js';
 import { FinalResults } from '../final-results.js';
 import { consumed, stream } from './inputs.js';
 
+type Printable = KTable<Windowed<string>, string> | KTable<Windowed<string>, number>;
+
 export function windowAggregate(builder: StreamsBuilder, definition: JsonObject): void {
-  if (definition.suppress !== undefined) throw new NotBuiltError('suppress');
-  const windowed = stream(builder, 'L').groupByKey().windowedBy(timeWindows(definition));
-  const emit = definition.emit === 'close' ? ('onWindowClose' as const) : ('onUpdate' as const);
-  const aggregate = text(definition, 'aggregate');
-  const options = { emit, materialized: { storeName: 'st', valueSerde: consumed.valueSerde } };
-  if (aggregate === 'count') print(windowed.count({ emit, materialized: { storeName: 'st' } }));
-  else if (aggregate === 'reduce+') print(windowed.reduce((all, value) => `${all}+${value}`, options));
-  else
-    print(
-      windowed.aggregate(
-        () => initial(aggregate),
-        (all: string, value) => `${all}+${value}`,
-        options,
-      ),
-    );
+  const grouped = stream(builder, 'L').groupByKey();
+  const isSession = object(definition, 'window').type === 'session';
+  const table = (isSession ? bySession(grouped, definition) : byWindow(grouped, definition)) as KTable<Windowed<string>, string | number>;
+  if (definition.suppress === 'until-window-closes') print(table.suppress(untilWindowCloses()), 'SUPPRESSED');
+  print(table, 'OUT');
 }
 
 /** The complete final results of a definition; null when it has none (another window, or emitted on update). */
@@ -38,9 +37,47 @@ export function finalResultsModel(definition: JsonObject): FinalResults | null {
   return new FinalResults({ size, advance, grace, next });
 }
 
+function byWindow(grouped: KGroupedStream<string, string>, definition: JsonObject): Printable {
+  const window = object(definition, 'window');
+  const windows =
+    window.type === 'sliding'
+      ? sliding({ timeDifference: number(window, 'timeDifferenceMs', 0), grace: number(window, 'graceMs', 0) })
+      : timeWindows(definition);
+  const windowed = grouped.windowedBy(windows);
+  const { aggregate, emit, materialized } = common(definition);
+  if (aggregate === 'count') return windowed.count({ emit, materialized: { storeName: 'st' } });
+  if (aggregate === 'reduce+') return windowed.reduce((all, value) => `${all}+${value}`, { emit, materialized });
+  return windowed.aggregate(
+    () => initial(aggregate),
+    (all: string, value) => `${all}+${value}`,
+    { emit, materialized },
+  );
+}
+
+function bySession(grouped: KGroupedStream<string, string>, definition: JsonObject): Printable {
+  const window = object(definition, 'window');
+  const windowed = grouped.windowedBy(sessions({ gap: number(window, 'gapMs'), grace: number(window, 'graceMs', 0) }));
+  const { aggregate, emit, materialized } = common(definition);
+  if (aggregate === 'count') return windowed.count({ emit, materialized: { storeName: 'st' } });
+  if (aggregate === 'reduce+') return windowed.reduce((all, value) => `${all}+${value}`, { emit, materialized });
+  return windowed.aggregate(
+    () => '0',
+    (all: string, value) => `${all}+${value}`,
+    (one, other) => `${one}+${other}`,
+    { emit, materialized },
+  );
+}
+
+function common(definition: JsonObject) {
+  return {
+    aggregate: text(definition, 'aggregate'),
+    emit: definition.emit === 'close' ? ('onWindowClose' as const) : ('onUpdate' as const),
+    materialized: { storeName: 'st', valueSerde: consumed.valueSerde },
+  };
+}
+
 function timeWindows(definition: JsonObject): TimeWindows {
   const window = object(definition, 'window');
-  if (window.type !== 'time') throw new NotBuiltError(`${text(window, 'type')} windows`);
   const size = number(window, 'sizeMs');
   return hopping({ size, advance: number(window, 'advanceMs', size), grace: number(window, 'graceMs', 0) });
 }
@@ -49,11 +86,11 @@ function initial(aggregate: string): string {
   return aggregate === "aggregate''+" ? '' : '0';
 }
 
-function print(table: KTable<Windowed<string>, string | number>): void {
+function print(table: KTable<Windowed<string>, string | number>, topic: string): void {
   table
     .toStream()
     .map((value: string | number | null, key) => [key.toString(), value === null ? null : String(value)] as const, printed)
-    .to('OUT', consumed);
+    .to(topic, consumed);
 }
 
 /** A null never reaches a serde. */

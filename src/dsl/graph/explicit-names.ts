@@ -6,6 +6,9 @@ import { MillraceError } from '../../errors.js';
 import type { Logger } from '../../observability/logger.js';
 import type { StreamGraph } from './stream-graph.js';
 
+/** What the names of a foreign-key join's topics end with. */
+const topicSuffix = '-topic';
+
 /** `require` refuses generated names of stores and internal topics, `warn` logs them, `off` takes them. */
 export type ExplicitNames = 'require' | 'warn' | 'off';
 
@@ -23,14 +26,30 @@ export function checkExplicitNames(graph: StreamGraph, mode: ExplicitNames, logg
 function namesLacking(graph: StreamGraph): { readonly operator: string; readonly text: string }[] {
   const lacking: { readonly operator: string; readonly text: string }[] = [];
   for (const { node } of graph.links.values()) {
-    if (node.kind === 'repartition') {
+    if (node.kind === 'repartition' || node.kind === 'tableRepartition') {
       if (graph.isGenerated(node.namedAfter)) {
         lacking.push({
           operator: node.namedAfter,
           text: `repartition topic ${node.topic} (set \`name\` where the stream is grouped, joined, repartitioned or made a table)`,
         });
       }
-    } else if ('store' in node && node.kind !== 'stateStore' && graph.isGenerated(node.store.name)) {
+    } else if (node.kind === 'streamStreamJoin') {
+      const { left, right, unmatched } = node;
+      for (const store of [left.store, right.store, ...(unmatched === null ? [] : [unmatched])]) {
+        if (graph.isGenerated(store.name))
+          lacking.push({ operator: node.name, text: `store ${store.name} of ${node.name} (set \`storeName\`)` });
+      }
+    } else if (node.kind === 'internalSink') {
+      const generated = node.topic.slice(0, -topicSuffix.length);
+      if (graph.isGenerated(generated))
+        lacking.push({ operator: node.name, text: `internal topic ${node.topic} (set \`name\` of the foreign-key join)` });
+    } else if (node.kind === 'stateStore') {
+      if (graph.isGenerated(node.store.name))
+        lacking.push({ operator: node.name, text: `store ${node.store.name} (set \`name\` of the foreign-key join)` });
+    } else if (node.kind === 'tableJoin') {
+      if (node.buffer !== null && graph.isGenerated(node.name))
+        lacking.push({ operator: node.name, text: `store ${node.buffer.name} of ${node.name} (set \`name\`)` });
+    } else if ('store' in node && node.store !== null && graph.isGenerated(node.store.name)) {
       const kept = node.kind === 'globalTable' || graph.isKept(node);
       if (kept) lacking.push({ operator: node.name, text: `store ${node.store.name} of ${node.name} (set \`materialized.storeName\`)` });
     }

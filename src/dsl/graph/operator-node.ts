@@ -1,5 +1,6 @@
 import type { OperatorSupplier } from '../../processors/operator.js';
 import type { TopologyBuilder } from '../../topology/topology-builder.js';
+import type { GraphNode } from './graph-node.js';
 
 /** An operator without a store of its own: filter, map, merge, branch, process, … */
 export interface OperatorNode {
@@ -8,18 +9,21 @@ export interface OperatorNode {
   readonly supplier: OperatorSupplier;
   /** Stores added elsewhere that the operator uses. */
   readonly stores: readonly string[];
+  /** Nodes whose stores it uses, which must be written before it. */
+  readonly after: readonly GraphNode[];
   /** True when a repartition upstream must let records with a null key through (left joins, KIP-962). */
   readonly acceptsNullKeys: boolean;
 }
 
 export interface OperatorNodeOptions {
   readonly stores?: readonly string[];
+  readonly after?: readonly GraphNode[];
   readonly acceptsNullKeys?: boolean;
 }
 
 export function operatorNode(name: string, supplier: OperatorSupplier, options: OperatorNodeOptions = {}): OperatorNode {
-  const { stores = [], acceptsNullKeys = false } = options;
-  return Object.freeze({ kind: 'operator', name, supplier, stores: Object.freeze(stores.slice()), acceptsNullKeys });
+  const { stores = [], after = [], acceptsNullKeys = false } = options;
+  return Object.freeze({ kind: 'operator', name, supplier, stores: Object.freeze(stores.slice()), after, acceptsNullKeys });
 }
 
 export function writeOperator(node: OperatorNode, builder: TopologyBuilder, parents: readonly string[]): void {

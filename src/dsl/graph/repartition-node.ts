@@ -20,6 +20,8 @@ export interface RepartitionNode {
   readonly partitioner: Partitioner | null;
   /** What the topic was named after. */
   readonly namedAfter: string;
+  /** Asked for by `repartition()`, and not brought along by an operator that needs equal keys in one place. */
+  readonly explicit: boolean;
 }
 
 export function repartitionNode(fields: Omit<RepartitionNode, 'kind'>): RepartitionNode {

@@ -39,7 +39,7 @@ function checkSame(a: StreamSourceNode, b: StreamSourceNode): void {
   if (differing !== undefined) throw clash(a, b, `read ${topics} with a different ${differing}`);
 }
 
-const options = ['offsetReset', 'keySerde', 'valueSerde', 'timestampExtractor'] as const;
+const options = ['offsetReset', 'keySerde', 'valueSerde', 'timestampExtractor', 'watermarks'] as const;
 
 function labelOf(source: SourceOptions, option: (typeof options)[number]): string | null {
   const value = source[option] ?? null;

@@ -22,7 +22,15 @@ export class StreamGraph {
   readonly #links = new Map<GraphNode, GraphLink>();
   readonly #generated = new Set<string>();
   readonly #kept = new Set<TableNode>();
+  readonly #emittingAtOnce = new Set<string>();
+  readonly #sendingOldValues = new Set<GraphNode>();
   readonly #copartitioned: (readonly string[])[] = [];
+  /** Stream operators after which equal keys may lie in different partitions. */
+  readonly keyChanging = new Set<GraphNode>();
+  /** Stream operators that change values and no keys. */
+  readonly valueChanging = new Set<GraphNode>();
+  /** Windowed aggregations, and how long after its end a window of theirs may still change, ms. */
+  readonly windowGraces = new Map<GraphNode, number>();
 
   /** `<prefix><10-digit number>`. */
   newName(prefix: string): string {
@@ -41,6 +49,17 @@ export class StreamGraph {
   nameOr(given: string | undefined, prefix: string): string {
     const name = this.newName(prefix);
     return given ?? name;
+  }
+
+  /** `<given><suffix>`, or a new name; takes a number in both cases. For operators that are several nodes. */
+  suffixedOr(given: string | undefined, suffix: string, prefix: string): string {
+    return this.nameOr(given === undefined ? undefined : `${given}${suffix}`, prefix);
+  }
+
+  /** `name`, marked as generated too when it is made out of a generated name. */
+  derivedName(name: string, generated: boolean): string {
+    if (generated) this.#generated.add(name);
+    return name;
   }
 
   /** Whether the name came from the counter: it changes when an operator is added before it. */
@@ -68,7 +87,28 @@ export class StreamGraph {
   }
 
   isKept(table: TableNode): boolean {
-    return table.kind === 'stateful' || this.#kept.has(table) || !this.isGenerated(table.store.name);
+    if (table.kind === 'tableTableJoin') return table.store !== null;
+    if (table.kind === 'stateful' || table.store.kind === 'versioned') return true;
+    return this.#kept.has(table) || !this.isGenerated(table.store.name);
+  }
+
+  /** The table of that store never holds changes back until a commit. */
+  emitAtOnce(storeName: string): void {
+    this.#emittingAtOnce.add(storeName);
+  }
+
+  emitsAtOnce(storeName: string): boolean {
+    return this.#emittingAtOnce.has(storeName);
+  }
+
+  /** The changes of this table carry the row as it was. */
+  sendOldValues(node: GraphNode): void {
+    this.#sendingOldValues.add(node);
+  }
+
+  /** To be asked when the graph is written: an operator added later may want them. */
+  sendsOldValues(node: GraphNode): boolean {
+    return this.#sendingOldValues.has(node);
   }
 
   /** Declares that the topics of these source nodes meet in one task. */

@@ -1,6 +1,6 @@
-import { tableSourceOperator } from '../../processors/table-source.js';
 import type { StoreSpec } from '../../stores/store.js';
 import type { TopologyBuilder } from '../../topology/topology-builder.js';
+import { tableSourceOf } from './table-source-node.js';
 
 /** `stream.toTable(…)`: reads a stream as changes of a table. */
 export interface StreamToTableNode {
@@ -16,6 +16,6 @@ export function streamToTableNode(fields: Omit<StreamToTableNode, 'kind'>): Stre
 
 /** @param kept whether the table has a store: only when it is named, or when an operator looks into it */
 export function writeStreamToTable(node: StreamToTableNode, builder: TopologyBuilder, parents: readonly string[], kept: boolean): void {
-  builder.addProcessor(node.name, tableSourceOperator({ storeName: kept ? node.store.name : null, emit: node.emit }), parents);
+  builder.addProcessor(node.name, tableSourceOf(node.store, kept, node.emit), parents);
   if (kept) builder.addStateStore(node.store, { processors: [node.name] });
 }

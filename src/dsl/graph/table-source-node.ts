@@ -1,4 +1,6 @@
+import type { OperatorSupplier } from '../../processors/operator.js';
 import { tableSourceOperator } from '../../processors/table-source.js';
+import { versionedTableSourceOperator } from '../../processors/versioned-table-source.js';
 import type { StoreSpec } from '../../stores/store.js';
 import type { SourceOptions } from '../../topology/source-node.js';
 import type { TopologyBuilder } from '../../topology/topology-builder.js';
@@ -19,10 +21,19 @@ export function tableSourceNode(fields: Omit<TableSourceNode, 'kind'>): TableSou
   return Object.freeze({ kind: 'tableSource', ...fields });
 }
 
-/** @param kept whether the table has a store: only when it is named, or when an operator looks into it */
-export function writeTableSource(node: TableSourceNode, builder: TopologyBuilder, kept: boolean): void {
+/** The operator behind a source table, and behind whatever else reads a stream of records as a table. */
+export function tableSourceOf(store: StoreSpec, kept: boolean, emit: 'onUpdate' | 'onCommit' | null): OperatorSupplier {
+  if (store.kind === 'versioned') return versionedTableSourceOperator(store.name);
+  return tableSourceOperator({ storeName: kept ? store.name : null, emit });
+}
+
+/**
+ * @param kept whether the table has a store: only when it is named, or when an operator looks into it
+ * @param reusesTopic whether the source topic is the changelog of the store
+ */
+export function writeTableSource(node: TableSourceNode, builder: TopologyBuilder, kept: boolean, reusesTopic: boolean): void {
   const { name, sourceName, store, emit } = node;
   builder.addSource(sourceName, { ...node.source, topics: [node.topic] });
-  builder.addProcessor(name, tableSourceOperator({ storeName: kept ? store.name : null, emit }), [sourceName]);
-  if (kept) builder.addStateStore(store, { processors: [name] });
+  builder.addProcessor(name, tableSourceOf(store, kept, emit), [sourceName]);
+  if (kept) builder.addStateStore(store, { processors: [name], sourceTopic: reusesTopic ? node.topic : null });
 }

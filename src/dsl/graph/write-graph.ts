@@ -7,6 +7,7 @@ import type { Topology } from '../../topology/nodes.js';
 import { TopologyBuilder } from '../../topology/topology-builder.js';
 import { writeGlobalTable } from './global-table-node.js';
 import type { GraphNode } from './graph-node.js';
+import { writeInternalSink, writeInternalSource } from './internal-topic-nodes.js';
 import { writeOperator } from './operator-node.js';
 import { writeRepartition } from './repartition-node.js';
 import { sharedSources } from './shared-sources.js';
@@ -15,49 +16,81 @@ import { writeStateStore } from './state-store-node.js';
 import { writeStateful } from './stateful-node.js';
 import type { GraphLink, StreamGraph } from './stream-graph.js';
 import { writeStreamSource } from './stream-source-node.js';
+import { mergeRepartitions } from './merged-repartitions.js';
+import { selfJoins, type SelfJoins } from './self-joins.js';
+import { writeStreamSelfJoin, writeStreamStreamJoin } from './stream-stream-join-node.js';
 import { writeStreamToTable } from './stream-to-table-node.js';
 import { writeTableJoin } from './table-join-node.js';
+import { writeTableRepartition } from './table-repartition-node.js';
 import { writeTableSource } from './table-source-node.js';
+import { writeTableTableJoin } from './table-table-join-node.js';
 
-export function writeGraph(graph: StreamGraph): Topology {
-  return new GraphWriter(graph).write();
+/**
+ * What may be left out of a topology, without another result.
+ *
+ * `singleStoreSelfJoin`: the second store of a join of a stream with itself. `mergeRepartitions`: all repartition topics but one of a stream whose keys have
+ * changed. `reuseSourceTopics`: the changelogs of source tables, whose topics serve as such; a StreamsApp refuses it still (MILL_CONFIG_INVALID), the test driver
+ * runs it. They change names and numbers of stores and topics: an app that has run keeps its setting.
+ */
+export type Optimization = 'singleStoreSelfJoin' | 'mergeRepartitions' | 'reuseSourceTopics';
+
+export function writeGraph(graph: StreamGraph, optimizations: readonly Optimization[] = []): Topology {
+  return new GraphWriter(graph, optimizations).write();
 }
 
 class GraphWriter {
   readonly #builder = new TopologyBuilder();
   readonly #written = new Set<GraphNode>();
   readonly #standIns: ReadonlyMap<GraphNode, GraphNode>;
+  readonly #links: ReadonlyMap<GraphNode, GraphLink>;
+  readonly #reusesSourceTopics: boolean;
+  readonly #renamed: ReadonlyMap<string, string> = new Map();
+  readonly #selfJoins: SelfJoins = { joins: new Set(), spared: new Set() };
 
-  constructor(private readonly graph: StreamGraph) {
+  constructor(
+    private readonly graph: StreamGraph,
+    optimizations: readonly Optimization[],
+  ) {
     this.#standIns = sharedSources(graph);
+    this.#links = graph.links;
+    this.#reusesSourceTopics = optimizations.includes('reuseSourceTopics');
+    if (optimizations.includes('mergeRepartitions')) {
+      const { links, renamed } = mergeRepartitions(graph);
+      this.#links = links;
+      this.#renamed = renamed;
+    }
+    if (optimizations.includes('singleStoreSelfJoin')) this.#selfJoins = selfJoins(graph, this.#standIns);
   }
 
   write(): Topology {
-    const waiting = new Set([...this.graph.links.values()].filter(({ node }) => !this.#standIns.has(node)));
+    const waiting = new Set([...this.#links.values()].filter(({ node }) => !this.#standIns.has(node) && !this.#selfJoins.spared.has(node)));
     // Stores first: a processor may name one that was added after it.
     for (const link of waiting) if (link.node.kind === 'stateStore') this.#write(link, waiting);
     while (waiting.size > 0) this.#write(firstByPriority(waiting, this.#isReady), waiting);
-    const byName = new Map([...this.#standIns].map(([node, standIn]) => [node.name, standIn.name]));
+    const byName = new Map([...this.#renamed, ...[...this.#standIns].map(([node, standIn]) => [node.name, standIn.name] as const)]);
     for (const sources of this.graph.copartitioned) this.#builder.copartition(sources.map((name) => byName.get(name) ?? name));
     return this.#builder.build();
   }
 
   #write(link: GraphLink, waiting: Set<GraphLink>): void {
     this.#writeNode(link);
+    if (storesOf(link.node).some((store) => this.graph.emitsAtOnce(store))) this.#builder.emitAtOnce(link.node.name);
     this.#written.add(link.node);
     waiting.delete(link);
   }
 
-  /** Its parents are there; for a join also the table, which may hang under a node that was added again later. */
+  /** Its parents are there; and the tables whose stores it uses, which may hang under a node that was added again later. */
   readonly #isReady = (link: GraphLink): boolean => {
-    if (link.node.kind === 'tableJoin' && !this.#written.has(link.node.table)) return false;
+    const { node } = link;
+    if (node.kind === 'tableJoin' && !this.#written.has(node.table)) return false;
+    if (node.kind === 'operator' && !node.after.every((other) => this.#written.has(other))) return false;
     return this.#parentsOf(link).every((parent) => this.#written.has(parent.node));
   };
 
   #parentsOf(link: GraphLink): GraphLink[] {
     return [...link.parents].map((parent) => {
       const standIn = this.#standIns.get(parent.node);
-      return (standIn === undefined ? undefined : this.graph.links.get(standIn)) ?? parent;
+      return (standIn === undefined ? undefined : this.#links.get(standIn)) ?? parent;
     });
   }
 
@@ -69,7 +102,7 @@ class GraphWriter {
         writeStreamSource(node, this.#builder);
         break;
       case 'tableSource':
-        writeTableSource(node, this.#builder, this.graph.isKept(node));
+        writeTableSource(node, this.#builder, this.graph.isKept(node), this.#reusesSourceTopics);
         break;
       case 'globalTable':
         writeGlobalTable(node, this.#builder);
@@ -89,14 +122,36 @@ class GraphWriter {
       case 'repartition':
         writeRepartition(node, this.#builder, parents, leadsToNullKeys(link));
         break;
+      case 'tableRepartition':
+        writeTableRepartition(node, this.#builder, parents);
+        break;
       case 'tableJoin':
         writeTableJoin(node, this.#builder, parents);
+        break;
+      case 'streamStreamJoin':
+        if (this.#selfJoins.joins.has(node)) writeStreamSelfJoin(node, this.#builder);
+        else writeStreamStreamJoin(node, this.#builder);
+        break;
+      case 'tableTableJoin':
+        writeTableTableJoin(node, this.#builder, this.graph.sendsOldValues(node));
+        break;
+      case 'internalSink':
+        writeInternalSink(node, this.#builder, parents);
+        break;
+      case 'internalSource':
+        writeInternalSource(node, this.#builder);
         break;
       case 'sink':
         writeSink(node, this.#builder, parents);
         break;
     }
   }
+}
+
+/** Stores that a node brings or uses. */
+function storesOf(node: GraphNode): readonly string[] {
+  if (node.kind === 'operator') return node.stores;
+  return 'store' in node && node.store !== null ? [node.store.name] : [];
 }
 
 function firstByPriority(links: ReadonlySet<GraphLink>, ready: (link: GraphLink) => boolean): GraphLink {
@@ -110,7 +165,7 @@ function firstByPriority(links: ReadonlySet<GraphLink>, ready: (link: GraphLink)
 function leadsToNullKeys(link: GraphLink): boolean {
   const below = new Set(link.children);
   for (const { node, children } of below) {
-    if ((node.kind === 'operator' || node.kind === 'tableJoin') && node.acceptsNullKeys) return true;
+    if ('acceptsNullKeys' in node && node.acceptsNullKeys) return true;
     // A set that grows while it is walked visits what was added.
     for (const child of children) below.add(child);
   }

@@ -2,8 +2,10 @@
  * Carries the machine's requests out over the port and reports each answer as the event of the same call. It decides nothing.
  */
 import { KafkaTransportError, MillraceError } from '../../errors.js';
-import type { CommittedOffset, GroupMemberIdentity, KafkaPort, ProducerIdentity } from '../../kafka/port.js';
+import { ErrorCodes } from '../../kafka/error-codes.js';
+import type { CommittedOffset, GroupMemberIdentity, KafkaPort, PartitionResult, ProducerIdentity } from '../../kafka/port.js';
 import type { EpochOutput } from './epoch-output.js';
+import type { RenewMember } from './epoch-producer.js';
 import { ANY_BROKER } from './producer-machine.js';
 import type { Identity, ProducerAnswer, ProducerCommand } from './producer-protocol.js';
 
@@ -22,7 +24,11 @@ export interface ExecutorOptions {
 export interface EpochOffsets {
   readonly offsets: readonly CommittedOffset[];
   readonly member: GroupMemberIdentity;
+  readonly renew: RenewMember | null;
 }
+
+/** The broker may be a generation ahead of a member that keeps its tasks. */
+const mendedByNextIdentity: ReadonlySet<number> = new Set([ErrorCodes.ILLEGAL_GENERATION, ErrorCodes.REBALANCE_IN_PROGRESS]);
 
 export class CommandExecutor {
   offsets: EpochOffsets | null = null;
@@ -75,11 +81,7 @@ export class CommandExecutor {
         return { kind: 'answered', now: options.now(), call, results: [result] };
       }
       case 'commitOffsets': {
-        const { offsets, member } = this.required();
-        const results =
-          command.identity === null
-            ? await port.offsetCommit(command.broker, { ...member, offsets })
-            : await port.txnOffsetCommit(command.broker, { ...member, ...this.sign(command.identity), offsets });
+        const results = await this.commitOffsets(command);
         return { kind: 'answered', now: options.now(), call, results };
       }
       case 'endTxn': {
@@ -88,6 +90,24 @@ export class CommandExecutor {
       }
       case 'produce':
         return this.produce(command);
+    }
+  }
+
+  /** Sends the offsets until they are taken, or refused for something that another identity of the member does not mend. */
+  private async commitOffsets({
+    broker,
+    identity,
+  }: Extract<ProducerRequestCommand, { kind: 'commitOffsets' }>): Promise<readonly PartitionResult[]> {
+    const { offsets, renew, ...first } = this.required();
+    for (let { member } = first; ;) {
+      const results =
+        identity === null
+          ? await this.port.offsetCommit(broker, { ...member, offsets })
+          : await this.port.txnOffsetCommit(broker, { ...member, ...this.sign(identity), offsets });
+      const refusal = results.find(({ errorCode }) => mendedByNextIdentity.has(errorCode));
+      const next = refusal === undefined || renew === null ? null : await renew(member, refusal.errorCode);
+      if (next === null) return results;
+      member = next;
     }
   }
 

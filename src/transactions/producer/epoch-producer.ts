@@ -65,8 +65,14 @@ export interface SealedEpoch {
    * `details.memberFenced`: rejoin the group), MILL_PRODUCER_FENCED, MILL_RECORD_TOO_LARGE, MILL_TOPIC_MISSING, other fatal codes. `details.severity` is
    * 'abort' | 'fenced' | 'fatal'.
    */
-  commit(offsets: readonly CommittedOffset[], member: GroupMemberIdentity): Promise<EpochResult>;
+  commit(offsets: readonly CommittedOffset[], member: GroupMemberIdentity, renew?: RenewMember): Promise<EpochResult>;
 }
+
+/**
+ * Asked when the group refuses the offsets with ILLEGAL_GENERATION or REBALANCE_IN_PROGRESS: the identity to send the same offsets under again, or null when
+ * the member no longer owns the tasks; the epoch is lost then. Must not reject.
+ */
+export type RenewMember = (refused: GroupMemberIdentity, errorCode: number) => Promise<GroupMemberIdentity | null>;
 
 export interface EpochResult {
   /**

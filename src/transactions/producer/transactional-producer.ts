@@ -4,10 +4,10 @@
  */
 import { MillraceError } from '../../errors.js';
 import type { CompressionType } from '../../kafka/compression/compression-type.js';
-import type { CommittedOffset, GroupMemberIdentity, KafkaPort } from '../../kafka/port.js';
+import type { KafkaPort } from '../../kafka/port.js';
 import type { RecordBatchBuilder } from '../../kafka/record-batch/record-batch-builder.js';
 import { silentLogger, type Logger } from '../../observability/logger.js';
-import { CommandExecutor } from './command-executor.js';
+import { CommandExecutor, type EpochOffsets } from './command-executor.js';
 import { EpochOutput } from './epoch-output.js';
 import type { EpochProducer, EpochResult, ProducerMetrics, SealedEpoch } from './epoch-producer.js';
 import { systemClock, type ProducerClock } from './producer-clock.js';
@@ -142,7 +142,7 @@ export class TransactionalProducer implements EpochProducer {
     this.totals = { recordCount: 0, byteLength: 0 };
     const sealed: SealedEpoch = {
       isEmpty: totals.recordCount === 0,
-      commit: (offsets, member) => this.commit(sealed, totals, offsets, member),
+      commit: (offsets, member, renew) => this.commit(sealed, totals, { offsets, member, renew: renew ?? null }),
     };
     this.sealed = sealed;
     return sealed;
@@ -193,19 +193,15 @@ export class TransactionalProducer implements EpochProducer {
     await this.becomesReady({ kind: this.machine.state === 'uninitialised' ? 'init' : 'abort', now: this.clock.now() });
   }
 
-  private async commit(
-    sealed: SealedEpoch,
-    totals: Totals,
-    offsets: readonly CommittedOffset[],
-    member: GroupMemberIdentity,
-  ): Promise<EpochResult> {
+  private async commit(sealed: SealedEpoch, totals: Totals, epochOffsets: EpochOffsets): Promise<EpochResult> {
+    const { offsets, member } = epochOffsets;
     this.mustBeOpen();
     if (this.failed !== null) throw this.failed;
     if (this.sealed !== sealed || this.committing !== null) {
       throw new MillraceError('MILL_STATE_INVALID', 'An epoch is committed that was given up, or twice');
     }
     const startedAt = this.clock.now();
-    this.executor.offsets = { offsets, member };
+    this.executor.offsets = epochOffsets;
     const acknowledged = new Promise<ReadonlyMap<string, number>>((resolve, reject) => {
       this.committing = { resolve, reject };
     });

@@ -12,6 +12,9 @@ import {
   type RecordContext,
   type ScheduleOptions,
 } from '../../../src/processors/operator.js';
+import { compileSerde } from '../../../src/serdes/compile-serde.js';
+import type { Serde } from '../../../src/serdes/serde.js';
+import { serdes } from '../../../src/serdes/serdes.js';
 import type { StateStore } from '../../../src/stores/store.js';
 import { PunctuationQueue } from '../../../src/time/punctuation-queue.js';
 import { Windowed } from '../../../src/time/windowed.js';
@@ -139,6 +142,9 @@ export class OperatorHarness {
         if (store === undefined) throw new MillraceError('MILL_TOPOLOGY_UNKNOWN_STORE', `no store ${name}`);
         return store;
       },
+      watermark: () => -Infinity,
+      hasWatermarks: false,
+      serde: <T>(serde: Serde<T> | null) => compileSerde(serde ?? (serdes.string as unknown as Serde<T>)),
       streamTime: () => this.streamTime,
       wallClock: () => this.now,
       schedule: (schedule, callback) => this.schedule(schedule, callback),

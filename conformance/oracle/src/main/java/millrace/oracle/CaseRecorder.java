@@ -32,19 +32,20 @@ final class CaseRecorder {
     }
 
     void record(ObjectNode entry) throws IOException {
-        Topology topology = Topologies.build(entry.get("topology"));
         Path state = Files.createTempDirectory(stateFolder, "case");
-        try (TopologyTestDriver driver = new TopologyTestDriver(topology, config(state))) {
+        Properties config = config(state, entry.get("topology"));
+        Topology topology = Topologies.build(entry.get("topology"), config);
+        try (TopologyTestDriver driver = new TopologyTestDriver(topology, config)) {
             Map<String, TestInputTopic<String, String>> inputs = new HashMap<>();
-            TestOutputTopic<String, String> output = driver.createOutputTopic("OUT", new StringDeserializer(), new StringDeserializer());
+            boolean suppresses = suppresses(entry.get("topology"));
             for (JsonNode step : entry.get("steps")) {
                 for (JsonNode row : step.get("in")) {
                     inputs.computeIfAbsent(row.get(0).asText(), topic -> driver.createInputTopic(topic, new StringSerializer(), new StringSerializer()))
                         .pipeInput(textOrNull(row.get(1)), textOrNull(row.get(2)), row.get(3).asLong());
                 }
-                ArrayNode out = ((ObjectNode) step).putArray("out");
-                for (TestRecord<String, String> row : output.readRecordsToList()) {
-                    out.addArray().add(row.key()).add(row.value()).add(row.timestamp());
+                write(driver, "OUT", ((ObjectNode) step).putArray("out"));
+                if (suppresses) {
+                    write(driver, "SUPPRESSED", ((ObjectNode) step).putArray("suppressed"));
                 }
             }
             if (entry.has("droppedRecordsTotal")) {
@@ -55,6 +56,18 @@ final class CaseRecorder {
         }
     }
 
+    /** Whether the topology has the topic SUPPRESSED. */
+    private static boolean suppresses(JsonNode definition) {
+        return definition.has("suppress") || definition.path("op").asText().equals("table-groupby-value-count-suppress");
+    }
+
+    private static void write(TopologyTestDriver driver, String topic, ArrayNode rows) {
+        TestOutputTopic<String, String> output = driver.createOutputTopic(topic, new StringDeserializer(), new StringDeserializer());
+        for (TestRecord<String, String> row : output.readRecordsToList()) {
+            rows.addArray().add(row.key()).add(row.value()).add(row.timestamp());
+        }
+    }
+
     private static int droppedRecords(TopologyTestDriver driver) {
         return (int) driver.metrics().entrySet().stream()
             .filter(metric -> metric.getKey().name().equals("dropped-records-total"))
@@ -62,7 +75,7 @@ final class CaseRecorder {
             .sum();
     }
 
-    private static Properties config(Path state) {
+    private static Properties config(Path state, JsonNode definition) {
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "oracle");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "nowhere:1");
@@ -70,6 +83,7 @@ final class CaseRecorder {
         config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, "0");
         config.put(StreamsConfig.DEFAULT_KEY_SERDE_CLASS_CONFIG, Serdes.StringSerde.class.getName());
         config.put(StreamsConfig.DEFAULT_VALUE_SERDE_CLASS_CONFIG, Serdes.StringSerde.class.getName());
+        definition.path("config").fields().forEachRemaining(entry -> config.put(entry.getKey(), entry.getValue().asText()));
         return config;
     }
 

@@ -1,0 +1,161 @@
+/** The cases of `seed-examples.json` that a library can run: each by the part of Millrace that it is about. Those about plans, SQL and operations are not here. */
+import { instanceOf, rangeFor } from '../../src/rebalance/key-groups.js';
+import { KeyedStates } from '../../src/processors/state/keyed-states.js';
+import { MemoryKeyedStateBackend } from '../../src/processors/state/memory-keyed-state-backend.js';
+import { valueState } from '../../src/processors/state/state-descriptor.js';
+import type { AggregateFunction } from '../../src/processors/state/aggregate-function.js';
+import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
+import { WatermarkCombiner } from '../../src/time/watermarks/watermark-combiner.js';
+import { tumblingEventTime, tumblingProcessingTime } from '../../src/time/windowing/tumbling-windows.js';
+import { isList, isObject, list, number, object, text, type CaseEntry, type ConformanceCase, type Json, type JsonObject } from '../case.js';
+import { differs } from './shown.js';
+import { WindowRun } from './window-run.js';
+
+interface Mean {
+  readonly sum: number;
+  readonly count: number;
+}
+
+const mean: AggregateFunction<number, Mean, Mean & { readonly mean: number }> = {
+  initial: () => ({ sum: 0, count: 0 }),
+  add: ({ sum, count }, value) => ({ sum: sum + value, count: count + 1 }),
+  result: ({ sum, count }) => ({ sum, count, mean: sum / count }),
+  merge: (a, b) => ({ sum: a.sum + b.sum, count: a.count + b.count }),
+};
+
+const checks: Readonly<Record<string, (value: JsonObject) => string[]>> = {
+  'minute-mean': (value) => {
+    const input = list(value, 'input') as readonly number[];
+    const run = new WindowRun(tumblingEventTime({ size: 60_000 }), mean);
+    input.slice(0, 2).forEach((reading, i) => run.process(reading, 12_000 + i));
+    const kept = run.accumulators();
+    run.restart();
+    input.slice(2).forEach((reading, i) => run.process(reading, 20_000 + i));
+    run.advance(59_999);
+    return [...differs('restored', [value.restoreAfterTwo ?? null], kept), ...differs('result', [value.expect ?? null], run.fired)];
+  },
+  'key-group-rescale': (value) => {
+    const max = number(value, 'maxParallelism');
+    const ranges = (instances: number) => {
+      const of = (i: number): Json => [rangeFor(max, instances, i).start, rangeFor(max, instances, i).end];
+      return Array.from({ length: instances }, (_, i) => of(i));
+    };
+    return [
+      ...differs('p3', value.p3, ranges(3)),
+      ...differs('p4', value.p4, ranges(4)),
+      ...differs('key group 6', value.keyGroup6, { p3: instanceOf(6, 3, max), p4: instanceOf(6, 4, max) }),
+    ];
+  },
+  'bounded-out-of-orderness': (value) => {
+    const generator = watermarks.boundedOutOfOrderness(number(value, 'deltaMs')).createGenerator();
+    let watermark = NaN;
+    const output = { emit: (emitted: number) => void (watermark = emitted), markIdle: () => undefined, markActive: () => undefined };
+    generator.onEvent(clock(text(value, 'maxSeen')), null, output);
+    generator.onPeriodicEmit(output);
+    return differs('watermark', clock(text(value, 'watermarkExact')), watermark);
+  },
+  'min-watermark': (value) => {
+    const inputs = (list(value, 'inputs') as readonly [string, string][]).map(([name, time]) => [name, clock(time)] as const);
+    const { A, B, combined } = object(value, 'second');
+    return [
+      ...differs('combined', clock(text(value, 'combined')), combine(inputs)),
+      ...differs('second', combined, combine(Object.entries({ A, B }) as [string, number][])),
+    ];
+  },
+  'event-vs-processing-time': (value) => {
+    const run = new WindowRun(tumblingEventTime({ size: 60_000 }), mean);
+    for (const [reading, time] of [
+      [20, 12_000],
+      [22, 40_000],
+      [24, 30_000],
+    ] as const)
+      run.process(reading, time);
+    run.advance(59_999);
+    const [window] = tumblingProcessingTime({ size: 60_000 }).assign(24, 30_000, 60_500);
+    return [
+      ...differs('mean', value.eventTimeWindowMean, run.fired[0]?.mean),
+      ...differs('processing time', [60_000, 120_000], [window?.start, window?.end]),
+    ];
+  },
+  'lateness-0-and-3': (value) =>
+    (
+      [
+        ['lateness0', 0],
+        ['lateness3', 3],
+      ] as const
+    ).flatMap(([field, lateness]) => {
+      const run = new WindowRun(tumblingEventTime({ size: 5 }), mean, lateness);
+      for (const time of list(value, 'events') as readonly number[]) run.process(1, time);
+      run.advance(number(value, 'watermark'));
+      run.process(1, number(value, 'late'));
+      const expected = object(value, field);
+      const counts = run.fired.map(({ count }) => count);
+      const last = expected.lateUpdate ?? expected.final;
+      return [
+        ...differs(`${field}, first`, expected.firstResult, counts[0]),
+        ...differs(`${field}, last`, last, counts.at(-1)),
+        ...differs(`${field}, side output`, expected.sideOutput ?? [], run.late),
+      ];
+    }),
+  'out-of-order-3-5-2-4-6': (value) => {
+    const [start, end] = list(object(value, 'fired'), 'window') as [number, number];
+    const run = new WindowRun(tumblingEventTime({ size: number(value, 'tumbling') }), contents);
+    for (const event of list(value, 'events')) {
+      if (isObject(event)) run.advance(number(event, 'watermark'));
+      else run.process(event as number, event as number);
+    }
+    const first = run.fired.map((values) => values)[0];
+    const open = run.accumulators();
+    return [
+      ...differs('window', [start, end], [0, number(value, 'tumbling')]),
+      ...differs('contents', object(value, 'fired').contains, first),
+      ...differs('t4', [[5, 4, 6]], open),
+    ];
+  },
+  'mean-of-means': (value) => {
+    const parts = (list(value, 'parts') as readonly JsonObject[]).map((part) => ({
+      sum: number(part, 'mean') * number(part, 'count'),
+      count: number(part, 'count'),
+    }));
+    const merged = parts.reduce((a, b) => mean.merge?.(a, b) ?? a);
+    return differs('mean', value.correct, mean.result(merged).mean);
+  },
+  'ttl-example': (value) => {
+    let now = 0;
+    const states = new KeyedStates(new MemoryKeyedStateBackend(), () => now);
+    const ttl = number(value, 'ttlMs');
+    const login = states.state(
+      valueState<number>('last-login', { ttl: { ttl, update: 'onCreateAndWrite', visibility: 'neverReturnExpired' } }),
+    );
+    login.update(7);
+    now = ttl - 1;
+    const before = login.value();
+    now = ttl;
+    return [...differs('before', 7, before), ...differs('after', null, login.value())];
+  },
+};
+
+const contents: AggregateFunction<number, readonly number[], readonly number[]> = {
+  initial: () => [],
+  add: (values, value) => [...values, value],
+  result: (values) => values,
+};
+
+export function seedExample({ value }: CaseEntry): ConformanceCase | null {
+  if (typeof value.seed !== 'string' || typeof value.name !== 'string' || isList(value.steps)) return null;
+  const check = checks[value.name];
+  return check === undefined ? null : { name: value.name, run: async () => check(value) };
+}
+
+/** `12:01:08.000` as milliseconds of the day. */
+function clock(time: string): number {
+  return Date.parse(`1970-01-01T${time}Z`);
+}
+
+function combine(inputs: readonly (readonly [string, number])[]): number {
+  const ignored = { emit: () => undefined, markIdle: () => undefined, markActive: () => undefined };
+  const combiner = new WatermarkCombiner<string>(ignored, 'ignore');
+  for (const [name] of inputs) combiner.add(name);
+  for (const [name, watermark] of inputs) combiner.advance(name, watermark);
+  return combiner.watermark;
+}

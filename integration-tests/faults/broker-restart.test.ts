@@ -1,0 +1,88 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { startStack, type Stack } from '../../scripts/stack/stack.js';
+import { JobRun } from './job-run.js';
+import { until } from './until.js';
+
+const runs: JobRun[] = [];
+afterEach(async () => {
+  for (const run of runs.splice(0)) await run.end();
+});
+
+describe('a broker that is killed and comes back', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack({ own: true });
+  });
+  afterAll(async () => {
+    await stack.stop();
+  });
+
+  it('under load, three times: both instances go on, outputs equal the model', async () => {
+    const run = await JobRun.create('broker-restart', { brokers: stack.bootstrapServers });
+    runs.push(run);
+    run.input.start(200);
+    const [first, second] = [run.instance(), run.instance()];
+    for (const instance of [first, second]) instance.start();
+    for (const instance of [first, second]) await instance.untilState('running');
+    for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
+      await stack.restartBroker(1, signal);
+      const before = run.input.sent;
+      await until('the input is written again', () => run.input.sent > before + 50, 60_000);
+      await until(
+        'the job goes on',
+        async () => (await run.output.mapped.poll()).length > before,
+        60_000,
+        () => run.story(),
+      );
+    }
+    await run.input.stop();
+    expect(await run.differences()).toEqual([]);
+    for (const instance of [first, second]) await instance.close();
+    expect(run.instances.flatMap(({ errors }) => errors)).toEqual([]);
+  });
+
+  it('while an instance starts: it waits, or says that it can’t reach the broker', async () => {
+    const run = await JobRun.create('broker-restart-at-start', { brokers: stack.bootstrapServers });
+    runs.push(run);
+    await run.input.send(500);
+    const instance = run.instance();
+    const restarting = stack.restartBroker(1, 'SIGKILL');
+    instance.start();
+    await restarting;
+    await until(
+      'it runs or has ended',
+      () => instance.state === 'running' || !instance.isAlive,
+      60_000,
+      () => run.story(),
+    );
+    if (!instance.isAlive) {
+      expect(instance.errors.map(({ code }) => code)).toEqual(['MILL_BROKER_UNREACHABLE']);
+      instance.start();
+    }
+    expect(await run.differences()).toEqual([]);
+    await instance.close();
+  });
+
+  it('no broker at start is MILL_BROKER_UNREACHABLE, and the process can end', async () => {
+    const run = await JobRun.create('no-broker', { brokers: stack.bootstrapServers });
+    runs.push(run);
+    const nobody = createServer();
+    nobody.listen(0, '127.0.0.1');
+    await once(nobody, 'listening');
+    const { port } = nobody.address() as AddressInfo;
+    nobody.close();
+    await once(nobody, 'close');
+    const instance = run.instance('without a broker', [`127.0.0.1:${port}`]);
+    instance.start();
+    await until(
+      'the process ends',
+      () => !instance.isAlive,
+      60_000,
+      () => instance.story(),
+    );
+    expect(instance.errors.map(({ code }) => code)).toEqual(['MILL_BROKER_UNREACHABLE']);
+    expect(instance.errors[0]?.message).toContain(`127.0.0.1:${port}`);
+  });
+});

@@ -1,0 +1,161 @@
+import type { OperatorSupplier } from '../processors/operator.js';
+import { passThroughOperator } from '../processors/pass-through.js';
+import { sessionAggregateOperator } from '../processors/session-aggregate.js';
+import { slidingAggregateOperator } from '../processors/sliding-aggregate.js';
+import { streamAggregateOperator } from '../processors/stream-aggregate.js';
+import type { Aggregator, Initializer, SessionMerger } from '../processors/user-functions.js';
+import { windowAggregateOperator } from '../processors/window-aggregate.js';
+import type { Serde } from '../serdes/serde.js';
+import type { StoreSpec } from '../stores/store.js';
+import type { SessionWindows } from '../time/session-windows.js';
+import type { SlidingWindows } from '../time/sliding-windows.js';
+import type { TimeWindows } from '../time/time-windows.js';
+import type { Windowed } from '../time/windowed.js';
+import { checkedName } from './checked-name.js';
+import type { CogroupedKStream, SessionWindowedCogroupedKStream, WindowedCogroupedKStream } from './cogrouped-kstream.js';
+import type { DslContext } from './dsl-context.js';
+import { operatorNode } from './graph/operator-node.js';
+import { statefulNode } from './graph/stateful-node.js';
+import type { GroupedState } from './grouped-state.js';
+import type { KGroupedStream } from './kgrouped-stream.js';
+import type { KTable } from './ktable.js';
+import { tableStore, windowTableStore } from './materialize.js';
+import type { CogroupedWindowOptions, NamedOptions, TableOptions } from './options.js';
+import { prefix } from './prefixes.js';
+import { storedView } from './table-view.js';
+import { sessionKeySerde, windowedKeySerde } from './windowed-keys.js';
+
+/** One of the streams; its values are of a type of its own. */
+interface Input<K, A> {
+  readonly grouped: GroupedState<K, unknown>;
+  readonly aggregator: Aggregator<K, unknown, A>;
+}
+
+export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
+  readonly #context: DslContext;
+  readonly #inputs: readonly Input<K, A>[];
+
+  constructor(context: DslContext, inputs: readonly Input<K, A>[]) {
+    this.#context = context;
+    this.#inputs = inputs;
+  }
+
+  cogroup<V>(grouped: KGroupedStream<K, V>, aggregator: Aggregator<K, V, A>): CogroupedKStream<K, A> {
+    return new CogroupedKStreamImpl(this.#context, [...this.#inputs, cogroupInput(this.#context.groupedState(grouped), aggregator)]);
+  }
+
+  aggregate(initializer: Initializer<A>, options: TableOptions<K, A> = {}): KTable<K, A> {
+    const { materialized, emit } = options;
+    const keySerde = this.#keySerde(materialized?.keySerde);
+    const valueSerde = materialized?.valueSerde ?? null;
+    const store = tableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, emit);
+    const common = { storeName: store.name, initializer, emit: emit ?? null };
+    const supplierOf = (aggregator: Aggregator<K, unknown, A>): OperatorSupplier => streamAggregateOperator({ ...common, aggregator });
+    return this.#add({ options, store, supplierOf, keySerde, valueSerde, storeName: materialized?.storeName });
+  }
+
+  windowedBy(windows: TimeWindows | SlidingWindows): WindowedCogroupedKStream<K, A>;
+  windowedBy(windows: SessionWindows): SessionWindowedCogroupedKStream<K, A>;
+  windowedBy(
+    windows: TimeWindows | SlidingWindows | SessionWindows,
+  ): WindowedCogroupedKStream<K, A> | SessionWindowedCogroupedKStream<K, A> {
+    if (windows.kind === 'session') {
+      const bySession: SessionWindowedCogroupedKStream<K, A> = {
+        aggregate: (initializer, merger, options = {}) => this.#aggregateSessions(windows, initializer, merger, options),
+      };
+      return bySession;
+    }
+    const byWindow: WindowedCogroupedKStream<K, A> = {
+      aggregate: (initializer, options = {}) => this.#aggregateWindows(windows, initializer, options),
+    };
+    return byWindow;
+  }
+
+  #aggregateWindows(
+    windows: TimeWindows | SlidingWindows,
+    initializer: Initializer<A>,
+    options: CogroupedWindowOptions<K, A>,
+  ): KTable<Windowed<K>, A> {
+    const { materialized, emit } = options;
+    const keySerde = this.#keySerde(materialized?.keySerde);
+    const valueSerde = materialized?.valueSerde ?? null;
+    const store = windowTableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, emit, windows);
+    const common = { storeName: store.name, initializer, emit: emit ?? null };
+    return this.#add({
+      options,
+      store,
+      supplierOf: (aggregator) =>
+        windows.kind === 'sliding'
+          ? slidingAggregateOperator({ ...common, windows, aggregator })
+          : windowAggregateOperator({ ...common, windows, aggregator }),
+      keySerde: windowedKeySerde(keySerde, windows.kind === 'sliding' ? windows.timeDifference : windows.size),
+      valueSerde,
+      storeName: materialized?.storeName,
+      windowGrace: windows.grace,
+    });
+  }
+
+  #aggregateSessions(
+    windows: SessionWindows,
+    initializer: Initializer<A>,
+    merger: SessionMerger<K, A>,
+    options: CogroupedWindowOptions<K, A>,
+  ): KTable<Windowed<K>, A> {
+    const { materialized, emit } = options;
+    const keySerde = this.#keySerde(materialized?.keySerde);
+    const valueSerde = materialized?.valueSerde ?? null;
+    const store = windowTableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, emit, windows);
+    const common = { storeName: store.name, windows, initializer, merger, emit: emit ?? null };
+    return this.#add({
+      options,
+      store,
+      supplierOf: (aggregator) => sessionAggregateOperator({ ...common, aggregator }),
+      keySerde: sessionKeySerde(keySerde),
+      valueSerde,
+      storeName: materialized?.storeName,
+      windowGrace: windows.gap + windows.grace,
+    });
+  }
+
+  #keySerde(given: Serde<K> | undefined): Serde<K> | null {
+    return given ?? this.#inputs.find(({ grouped }) => grouped.fields.keySerde !== null)?.grouped.fields.keySerde ?? null;
+  }
+
+  /** An operator for each stream over one store, and one that all results pass through. */
+  #add<KR>(table: {
+    readonly options: NamedOptions;
+    readonly store: StoreSpec;
+    readonly supplierOf: (aggregator: Aggregator<K, unknown, A>) => OperatorSupplier;
+    readonly keySerde: Serde<KR> | null;
+    readonly valueSerde: Serde<A> | null;
+    readonly storeName: string | undefined;
+    readonly windowGrace?: number;
+  }): KTable<KR, A> {
+    const { graph } = this.#context;
+    const { store, keySerde, valueSerde, windowGrace } = table;
+    const given = checkedName(table.options);
+    const inputs = this.#inputs.map(({ grouped }) => grouped.inputFor(graph, store.name));
+    const sources = [...new Set(inputs.flatMap((input) => input.sources))];
+    graph.copartition(sources);
+    const operators = this.#inputs.map(({ aggregator }, index) => {
+      const name = graph.nameOr(given === undefined ? undefined : `${given}-cogroup-agg-${index}`, prefix.cogroupAggregate);
+      const supplier = table.supplierOf(aggregator);
+      return index === 0 ? statefulNode(name, supplier, store) : operatorNode(name, supplier, { stores: [store.name] });
+    });
+    operators.forEach((operator, index) => {
+      const parent = inputs[index]?.parent;
+      graph.add(operator, parent === undefined ? [] : [parent]);
+      if (windowGrace !== undefined) graph.windowGraces.set(operator, windowGrace);
+    });
+    const name = graph.nameOr(given === undefined ? undefined : `${given}-cogroup-merge`, prefix.cogroupMerge);
+    const node = operatorNode(name, passThroughOperator());
+    graph.add(node, operators);
+    const view = storedView<KR, A>(graph, operators[0] as ReturnType<typeof statefulNode>);
+    return this.#context.table({ name, keySerde, valueSerde, sources, queryableStoreName: table.storeName ?? null, node, view });
+  }
+}
+
+/** Each aggregator only ever sees the values of its own stream. */
+export function cogroupInput<K, V, A>(grouped: GroupedState<K, V>, aggregator: Aggregator<K, V, A>): Input<K, A> {
+  return { grouped, aggregator: aggregator as Aggregator<K, unknown, A> };
+}

@@ -1,0 +1,89 @@
+import { MillraceError } from '../errors.js';
+import { keyedProcessOperator } from '../processors/event-time/keyed-process-operator.js';
+import type { KeyedProcessor } from '../processors/event-time/keyed-processor.js';
+import type { WindowAssigner } from '../time/windowing/window-assigner.js';
+import { checkedName } from './checked-name.js';
+import type { DslContext } from './dsl-context.js';
+import { statefulNode } from './graph/stateful-node.js';
+import type { GroupedState } from './grouped-state.js';
+import { keyedStateStore } from './keyed-state-store.js';
+import { addIntervalJoin } from './interval-join.js';
+import type { IntervalBounds } from '../processors/interval-join/interval-bounds.js';
+import type {
+  IntervalJoinedOptions,
+  JoinedAndLate,
+  KeyedProcessOptions,
+  KeyedStream,
+  SideOutputLate,
+  WindowedStream,
+  WindowOptions,
+} from './keyed-stream.js';
+import type { KStream } from './kstream.js';
+import { prefix } from './prefixes.js';
+import { WindowedStreamImpl } from './windowed-stream-impl.js';
+
+export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
+  readonly #context: DslContext;
+  readonly #grouped: GroupedState<K, V>;
+
+  constructor(context: DslContext, grouped: GroupedState<K, V>) {
+    this.#context = context;
+    this.#grouped = grouped;
+  }
+
+  window(assigner: WindowAssigner<V>, options: WindowOptions<V> = {}): WindowedStream<K, V> {
+    return new WindowedStreamImpl(this.#context, this.#grouped, assigner, options) as WindowedStream<K, V>;
+  }
+
+  process<KR, VR>(supplier: () => KeyedProcessor<K, V, KR, VR>, options: KeyedProcessOptions<KR, VR> = {}): KStream<KR, VR> {
+    const { graph } = this.#context;
+    const given = checkedName(options);
+    const name = graph.nameOr(given, prefix.keyedProcess);
+    if (supplier() === supplier()) {
+      throw new MillraceError(
+        'MILL_TOPOLOGY_INVALID',
+        `The supplier of processor ${name} gives the same object each time; it must make a new one, since every task has its own.`,
+        { details: { node: name } },
+      );
+    }
+    const storeName = given === undefined ? graph.newStoreName(prefix.keyedProcess) : `${given}-state`;
+    const { states = [], keySerde = null, valueSerde = null } = options;
+    const store = keyedStateStore(storeName, name, this.#grouped.fields.keySerde, states);
+    const { parent, sources } = this.#grouped.inputFor(graph, storeName);
+    const node = statefulNode(name, keyedProcessOperator(supplier, { storeName, states }), store);
+    graph.add(node, [parent]);
+    return this.#context.stream<KR, VR>({ name, keySerde, valueSerde, sources, repartitionRequired: true, node });
+  }
+
+  intervalJoin<V2, O>(
+    other: KeyedStream<K, V2>,
+    bounds: IntervalBounds,
+    joiner: (left: V, right: V2, key: K) => O,
+    options: IntervalJoinedOptions<O> & SideOutputLate,
+  ): JoinedAndLate<K, V, V2, O>;
+  intervalJoin<V2, O>(
+    other: KeyedStream<K, V2>,
+    bounds: IntervalBounds,
+    joiner: (left: V, right: V2, key: K) => O,
+    options?: IntervalJoinedOptions<O>,
+  ): KStream<K, O>;
+  intervalJoin<V2, O>(
+    other: KeyedStream<K, V2>,
+    bounds: IntervalBounds,
+    joiner: (left: V, right: V2, key: K) => O,
+    options: IntervalJoinedOptions<O> & Partial<SideOutputLate> = {},
+  ): unknown {
+    return addIntervalJoin(this.#context, this.#grouped, groupedOf(this.#context, other), bounds, joiner, options);
+  }
+
+  /** The grouping behind a handle; null when another builder, or somebody else, made it. */
+  static grouping(context: DslContext, stream: object): GroupedState<unknown, unknown> | null {
+    return #grouped in stream && stream.#context === context ? (stream as KeyedStreamImpl<unknown, unknown>).#grouped : null;
+  }
+}
+
+function groupedOf<K, V>(context: DslContext, stream: KeyedStream<K, V>): GroupedState<K, V> {
+  const grouped = KeyedStreamImpl.grouping(context, stream);
+  if (grouped !== null) return grouped as GroupedState<K, V>;
+  throw new MillraceError('MILL_TOPOLOGY_INVALID', 'An interval join takes a keyed stream of the same StreamsBuilder: `other.keyBy()`.');
+}

@@ -1,0 +1,147 @@
+import type { KeyedProcessor } from '../processors/event-time/keyed-processor.js';
+import type { IntervalBounds } from '../processors/interval-join/interval-bounds.js';
+import type { AggregateFunction } from '../processors/state/aggregate-function.js';
+import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js';
+import type { Evictor } from '../processors/windowing/evictor.js';
+import type { Trigger } from '../processors/windowing/trigger.js';
+import type { WindowInfo } from '../processors/windowing/window-context.js';
+import type { Serde } from '../serdes/serde.js';
+import type { Windowed } from '../time/windowed.js';
+import type { WindowAssigner } from '../time/windowing/window-assigner.js';
+import type { KStream } from './kstream.js';
+import type { NamedOptions, RecordOptions } from './options.js';
+
+export interface KeyedProcessOptions<KR, VR> extends RecordOptions<KR, VR> {
+  /** All states that the processor asks for. */
+  readonly states?: readonly AnyStateDescriptor[];
+}
+
+export interface WindowOptions<V> {
+  /** When results go out. Default: the assigner's, once the window's time has passed. */
+  readonly trigger?: Trigger<V>;
+  /** Takes records out before the function sees them. The window then keeps all its records. */
+  readonly evictor?: Evictor<V>;
+  /** How long after its end a window still takes late records and gives out new results, ms of event time. Default 0. */
+  readonly allowedLateness?: number;
+}
+
+export interface WindowResultOptions<R> extends NamedOptions {
+  /** Serde of the results, carried along. */
+  readonly valueSerde?: Serde<R>;
+  /** States that the window function uses. */
+  readonly states?: readonly AnyStateDescriptor[];
+}
+
+export interface WindowAggregateOptions<K, Acc, Out, R> extends WindowResultOptions<R> {
+  /** Of the accumulator, as it is stored. Default: JSON. */
+  readonly accumulatorSerde?: Serde<Acc>;
+  /** Makes the result out of the aggregate's, with what is known of the window: its bounds, `isLate`, `revision`. */
+  readonly apply?: (key: K, result: Out, info: WindowInfo) => R;
+  /** Clears `windowState` of `apply` when the window ends. */
+  readonly clear?: (key: K, info: WindowInfo) => void;
+}
+
+export interface WindowProcessOptions<K, R> extends WindowResultOptions<R> {
+  /** Clears `windowState` of the function when the window ends. */
+  readonly clear?: (key: K, info: WindowInfo) => void;
+}
+
+/** Asks for the records that no window takes any more. */
+export interface SideOutputLate {
+  readonly sideOutputLate: true;
+}
+
+/** Results, and the late records that would otherwise be dropped and counted. */
+export interface ResultsAndLate<K, V, R> {
+  readonly results: KStream<Windowed<K>, R>;
+  readonly late: KStream<K, V>;
+}
+
+export interface IntervalJoinedOptions<O> extends NamedOptions {
+  /** Serde of the results, carried along. */
+  readonly valueSerde?: Serde<O>;
+}
+
+/** Results of a join, and the records that came too late to join. */
+export interface JoinedAndLate<K, L, R, O> {
+  readonly results: KStream<K, O>;
+  readonly lateLeft: KStream<K, L>;
+  readonly lateRight: KStream<K, R>;
+}
+
+/** A stream by key: `KStream.keyBy`. */
+export interface KeyedStream<K, V> {
+  /**
+   * Cuts the stream into windows.
+   *
+   * @throws MILL_TOPOLOGY_INVALID when the windows are in event time and a source has no `watermarks`, or the trigger can't be used with these windows
+   * @example
+   * clicks.keyBy().window(sessionEventTime({ gap: 30 * 60_000 }), { allowedLateness: 60_000 }).reduce((a, b) => merged(a, b));
+   */
+  window(assigner: WindowAssigner<V>, options?: WindowOptions<V>): WindowedStream<K, V>;
+
+  /**
+   * Hands each record to a processor of your own, with state and timers of its key.
+   *
+   * @param supplier makes a new processor at each call
+   * @throws MILL_TOPOLOGY_INVALID when the supplier gives the same object twice; MILL_TOPOLOGY_DUPLICATE_NAME when two states have one name
+   * @example
+   * const seen = valueState<boolean>('seen', { ttl: { ttl: 600_000 } });
+   * events.keyBy().process(() => new Deduplicate(seen), { name: 'deduplicate', states: [seen] });
+   */
+  process<KR, VR>(supplier: () => KeyedProcessor<K, V, KR, VR>, options?: KeyedProcessOptions<KR, VR>): KStream<KR, VR>;
+
+  /**
+   * Joins each pair of records of one key whose event times are near enough: `left + lower ≤ right ≤ left + upper`. Each record is kept until the watermark has
+   * passed the last one that it could meet. Results have the higher timestamp of the two.
+   *
+   * @throws MILL_CONFIG_INVALID when `lower` is above `upper`; MILL_TOPOLOGY_INVALID when a source has no `watermarks`; MILL_TOPOLOGY_NOT_COPARTITIONED at start
+   * @example
+   * measurements.keyBy().intervalJoin(calibrations.keyBy(), { lower: -300_000, upper: 300_000 }, (value, factor) => value * factor);
+   */
+  intervalJoin<V2, O>(
+    other: KeyedStream<K, V2>,
+    bounds: IntervalBounds,
+    joiner: (left: V, right: V2, key: K) => O,
+    options: IntervalJoinedOptions<NoInfer<O>> & SideOutputLate,
+  ): JoinedAndLate<K, V, V2, O>;
+  intervalJoin<V2, O>(
+    other: KeyedStream<K, V2>,
+    bounds: IntervalBounds,
+    joiner: (left: V, right: V2, key: K) => O,
+    options?: IntervalJoinedOptions<NoInfer<O>>,
+  ): KStream<K, O>;
+}
+
+/** A keyed stream in windows. Results carry the window in their key, and its last millisecond as timestamp. */
+export interface WindowedStream<K, V> {
+  /**
+   * One accumulator for each key and window, whatever comes in: constant space.
+   *
+   * @example
+   * const mean = { initial: () => ({ sum: 0, count: 0 }), add: (a, v) => ({ sum: a.sum + v, count: a.count + 1 }), result: (a) => a.sum / a.count };
+   * readings.keyBy().window(tumblingEventTime({ size: 60_000 })).aggregate(mean);
+   */
+  aggregate<Acc, Out, R = Out>(
+    aggregate: AggregateFunction<V, Acc, Out>,
+    options: WindowAggregateOptions<K, Acc, Out, R> & SideOutputLate,
+  ): ResultsAndLate<K, V, R>;
+  aggregate<Acc, Out, R = Out>(
+    aggregate: AggregateFunction<V, Acc, Out>,
+    options?: WindowAggregateOptions<K, Acc, Out, R>,
+  ): KStream<Windowed<K>, R>;
+
+  /** As `aggregate`, where accumulator and result have the values' type. */
+  reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & SideOutputLate): ResultsAndLate<K, V, V>;
+  reduce(reducer: (a: V, b: V) => V, options?: WindowResultOptions<V>): KStream<Windowed<K>, V>;
+
+  /** All values of the window at once, in order of arrival; any number of results. The window's state grows with its records. */
+  process<R>(
+    apply: (key: K, values: readonly V[], info: WindowInfo) => readonly R[],
+    options: WindowProcessOptions<K, R> & SideOutputLate,
+  ): ResultsAndLate<K, V, R>;
+  process<R>(
+    apply: (key: K, values: readonly V[], info: WindowInfo) => readonly R[],
+    options?: WindowProcessOptions<K, R>,
+  ): KStream<Windowed<K>, R>;
+}

@@ -1,0 +1,46 @@
+import { sessionAggregateOperator } from '../processors/session-aggregate.js';
+import { sessionCountOperator } from '../processors/session-count.js';
+import { sessionReduceOperator } from '../processors/session-reduce.js';
+import type { Aggregator, Initializer, Reducer, SessionMerger } from '../processors/user-functions.js';
+import { countSerde } from '../serdes/count.js';
+import type { SessionWindows } from '../time/session-windows.js';
+import type { Windowed } from '../time/windowed.js';
+import type { DslContext } from './dsl-context.js';
+import type { GroupedState } from './grouped-state.js';
+import type { KTable } from './ktable.js';
+import type { WindowTableOptions } from './options.js';
+import { prefix } from './prefixes.js';
+import type { SessionWindowedKStream } from './session-windowed-kstream.js';
+import { takeNumberOfUnnamedCount } from './unnamed-count.js';
+import { sessionKeySerde } from './windowed-keys.js';
+import { addWindowedAggregation, type WindowedTarget } from './windowed-aggregation.js';
+
+export class SessionWindowedKStreamImpl<K, V> implements SessionWindowedKStream<K, V> {
+  readonly #target: WindowedTarget<K, V, SessionWindows>;
+
+  constructor(context: DslContext, grouped: GroupedState<K, V>, windows: SessionWindows) {
+    this.#target = { context, grouped, windows, grace: windows.gap + windows.grace, windowedKey: (keySerde) => sessionKeySerde(keySerde) };
+  }
+
+  count(options: WindowTableOptions<K, number> = {}): KTable<Windowed<K>, number> {
+    takeNumberOfUnnamedCount(this.#target.context.graph, options.materialized);
+    return addWindowedAggregation(this.#target, prefix.aggregate, options, countSerde, sessionCountOperator);
+  }
+
+  reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> = {}): KTable<Windowed<K>, V> {
+    return addWindowedAggregation(this.#target, prefix.reduce, options, this.#target.grouped.fields.valueSerde, (common) =>
+      sessionReduceOperator({ ...common, reducer }),
+    );
+  }
+
+  aggregate<A>(
+    initializer: Initializer<A>,
+    aggregator: Aggregator<K, V, A>,
+    merger: SessionMerger<K, A>,
+    options: WindowTableOptions<K, A> = {},
+  ): KTable<Windowed<K>, A> {
+    return addWindowedAggregation(this.#target, prefix.aggregate, options, null, (common) =>
+      sessionAggregateOperator({ ...common, initializer, aggregator, merger }),
+    );
+  }
+}

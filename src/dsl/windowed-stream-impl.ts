@@ -1,0 +1,140 @@
+import { MillraceError } from '../errors.js';
+import { windowOperator } from '../processors/event-time/window-operator.js';
+import { passThroughOperator } from '../processors/pass-through.js';
+import type { AggregateFunction } from '../processors/state/aggregate-function.js';
+import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js';
+import type { Trigger } from '../processors/windowing/trigger.js';
+import { eventTimeTrigger, neverTrigger, processingTimeTrigger } from '../processors/windowing/triggers/time-triggers.js';
+import { aggregatedContents, evictedContents, folded, listedContents } from '../processors/windowing/window-contents.js';
+import type { WindowInfo } from '../processors/windowing/window-context.js';
+import { checkWindows, windowStates, type WindowDefinition } from '../processors/windowing/window-engine.js';
+import type { Windowed } from '../time/windowed.js';
+import type { WindowAssigner } from '../time/windowing/window-assigner.js';
+import { checkedName } from './checked-name.js';
+import type { DslContext } from './dsl-context.js';
+import { requireWatermarks } from './event-time-sources.js';
+import type { GraphNode } from './graph/graph-node.js';
+import { operatorNode } from './graph/operator-node.js';
+import { statefulNode } from './graph/stateful-node.js';
+import type { GroupedState } from './grouped-state.js';
+import { keyedStateStore } from './keyed-state-store.js';
+import type {
+  ResultsAndLate,
+  SideOutputLate,
+  WindowAggregateOptions,
+  WindowOptions,
+  WindowProcessOptions,
+  WindowResultOptions,
+} from './keyed-stream.js';
+import type { KStream } from './kstream.js';
+import { prefix } from './prefixes.js';
+import { windowedKeySerde } from './windowed-keys.js';
+
+type Results<K, V, R> = KStream<Windowed<K>, R> | ResultsAndLate<K, V, R>;
+
+export class WindowedStreamImpl<K, V> {
+  readonly #context: DslContext;
+  readonly #grouped: GroupedState<K, V>;
+  readonly #assigner: WindowAssigner<V>;
+  readonly #options: WindowOptions<V>;
+
+  constructor(context: DslContext, grouped: GroupedState<K, V>, assigner: WindowAssigner<V>, options: WindowOptions<V>) {
+    this.#context = context;
+    this.#grouped = grouped;
+    this.#assigner = assigner;
+    this.#options = options;
+    const { allowedLateness = 0 } = options;
+    if (!(allowedLateness >= 0)) {
+      throw new MillraceError('MILL_CONFIG_INVALID', `allowedLateness must be milliseconds, 0 or more, not ${allowedLateness}.`);
+    }
+  }
+
+  aggregate<Acc, Out, R>(
+    aggregate: AggregateFunction<V, Acc, Out>,
+    options: WindowAggregateOptions<K, Acc, Out, R> & Partial<SideOutputLate> = {},
+  ): Results<K, V, R> {
+    const { evictor } = this.#options;
+    const { apply, clear } = options;
+    const contents =
+      evictor === undefined
+        ? aggregatedContents(aggregate, options.accumulatorSerde)
+        : evictedContents(evictor, folded(aggregate), this.#grouped.fields.valueSerde ?? undefined);
+    return this.#add<Out, R>(
+      contents,
+      apply === undefined ? (_key, result) => [result as unknown as R] : (key, result, info) => [apply(key, result, info)],
+      clear,
+      options,
+    );
+  }
+
+  reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & Partial<SideOutputLate> = {}): Results<K, V, V> {
+    const valueSerde = this.#grouped.fields.valueSerde ?? undefined;
+    const reduce: AggregateFunction<V, V | null, V> = {
+      initial: () => null,
+      add: (before, value) => (before === null ? value : reducer(before, value)),
+      // Only windows with a value are asked.
+      result: (value) => value as V,
+      merge: (a, b) => (a === null ? b : b === null ? a : reducer(a, b)),
+    };
+    const own = { valueSerde, ...options };
+    return this.aggregate<V | null, V, V>(reduce, { ...own, accumulatorSerde: valueSerde as never });
+  }
+
+  process<R>(
+    apply: (key: K, values: readonly V[], info: WindowInfo) => readonly R[],
+    options: WindowProcessOptions<K, R> & Partial<SideOutputLate> = {},
+  ): Results<K, V, R> {
+    const { evictor } = this.#options;
+    const valueSerde = this.#grouped.fields.valueSerde ?? undefined;
+    const contents =
+      evictor === undefined ? listedContents(valueSerde) : evictedContents<V, readonly V[]>(evictor, (values) => values, valueSerde);
+    return this.#add(contents, apply, options.clear, options);
+  }
+
+  #add<C, R>(
+    contents: WindowDefinition<K, V, C, R>['contents'],
+    apply: WindowDefinition<K, V, C, R>['apply'],
+    clear: WindowDefinition<K, V, C, R>['clear'],
+    options: WindowResultOptions<R> & Partial<SideOutputLate>,
+  ): Results<K, V, R> {
+    const { graph } = this.#context;
+    const given = checkedName(options);
+    const name = graph.nameOr(given, prefix.window);
+    const storeName = given === undefined ? graph.newStoreName(prefix.window) : `${given}-state`;
+    const trigger = this.#options.trigger ?? defaultTrigger(this.#assigner);
+    const definition: WindowDefinition<K, V, C, R> = {
+      assigner: this.#assigner,
+      trigger,
+      allowedLateness: this.#options.allowedLateness ?? 0,
+      contents,
+      apply,
+      clear,
+    };
+    checkWindows(definition);
+    const states: AnyStateDescriptor[] = [...windowStates<V>(definition as never), ...(options.states ?? [])];
+    const { keySerde } = this.#grouped.fields;
+    const store = keyedStateStore(storeName, name, keySerde, states);
+    const { parent, sources } = this.#grouped.inputFor(graph, storeName);
+    if (this.#assigner.time === 'event' && this.#assigner.defaultTrigger !== 'never') requireWatermarks(graph, sources, name);
+    const sides = options.sideOutputLate === true ? { results: `${name}-results`, late: `${name}-late` } : null;
+    const node = statefulNode(name, windowOperator({ storeName, states, definition, sides }), store);
+    graph.add(node, [parent]);
+    const resultSerde = this.#assigner.size === null ? null : windowedKeySerde(keySerde, this.#assigner.size);
+    const stream = <KS, VS>(of: GraphNode, serdes: Pick<Parameters<DslContext['stream']>[0], 'keySerde' | 'valueSerde'>): KStream<KS, VS> =>
+      this.#context.stream<KS, VS>({ name: of.name, ...serdes, sources, repartitionRequired: false, node: of } as never);
+    const resultSerdes = { keySerde: resultSerde as never, valueSerde: (options.valueSerde ?? null) as never };
+    if (sides === null) return stream<Windowed<K>, R>(node, resultSerdes);
+    const [results, late] = [operatorNode(sides.results, passThroughOperator()), operatorNode(sides.late, passThroughOperator())];
+    graph.add(results, [node]);
+    graph.add(late, [node]);
+    return {
+      results: stream<Windowed<K>, R>(results, resultSerdes),
+      late: stream<K, V>(late, { keySerde, valueSerde: this.#grouped.fields.valueSerde }),
+    };
+  }
+}
+
+function defaultTrigger<V>({ defaultTrigger: trigger }: WindowAssigner<V>): Trigger<V> {
+  if (trigger === 'never') return neverTrigger();
+  return trigger === 'event' ? eventTimeTrigger() : processingTimeTrigger();
+}

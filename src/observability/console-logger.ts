@@ -1,0 +1,27 @@
+import type { Logger } from './logger.js';
+
+const levels = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof levels)[number];
+
+/** Writes one JSON line a message to the console: enough for examples and small services. `level` (default `info`) is the lowest that is written. */
+export function consoleLogger(level: LogLevel = 'info', bindings: Readonly<Record<string, unknown>> = {}): Logger {
+  const write =
+    (of: LogLevel) =>
+    (fields: object, message: string): void => {
+      if (levels.indexOf(of) < levels.indexOf(level)) return;
+      console[of](JSON.stringify({ time: new Date().toISOString(), level: of, message, ...bindings, ...fields }, plain));
+    };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: (more) => consoleLogger(level, { ...bindings, ...more }),
+  };
+}
+
+/** What JSON can't hold by itself. */
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  return value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value;
+}

@@ -1,0 +1,145 @@
+/**
+ * Base of the operators with keyed state and timers: windows, interval joins, keyed processors.
+ *
+ * State and timers lie in one store of the operator. Timers are read back before the first record; until then `process` and `onWatermark` wait. Due timers are
+ * fired in portions, so that a hundred thousand of them hold up neither the heartbeat nor a barrier. Records without a key are dropped and counted.
+ */
+import type { MaybeAsync } from '../../bytes/maybe-async.js';
+import { keyValueStore } from '../connected-store.js';
+import type { Cancellable, Operator, OperatorContext } from '../operator.js';
+import type { StateAddress } from '../state/state-address.js';
+import type { StoredRow } from '../state/state-row-serde.js';
+import { KeyedStates } from '../state/keyed-states.js';
+import type { AnyStateDescriptor } from '../state/state-descriptor.js';
+import { StoreKeyedStateBackend, type KeyedStateStore } from '../state/store-keyed-state-backend.js';
+import { StoredTimers } from '../timers/stored-timers.js';
+import type { Timer } from '../timers/timer-queue.js';
+import { TimerService } from '../timers/timer-service.js';
+
+/** Timers fired before others get their turn. */
+const portion = 1_000;
+
+export interface KeyedOperatorOptions {
+  readonly storeName: string;
+  /** All states of the operator. */
+  readonly states: readonly AnyStateDescriptor[];
+}
+
+export abstract class KeyedOperator<K, V> implements Operator<K, V> {
+  declare protected context: OperatorContext;
+  declare protected states: KeyedStates;
+  declare protected timers: TimerService;
+  declare private backend: StoreKeyedStateBackend;
+  declare private stored: StoredTimers;
+  private loaded = false;
+  private loading: Promise<void> | null = null;
+  private alarm: { readonly at: number; readonly handle: Cancellable } | null = null;
+
+  constructor(private readonly options: KeyedOperatorOptions) {}
+
+  init(context: OperatorContext): void {
+    this.context = context;
+    const store: KeyedStateStore = keyValueStore<StateAddress, StoredRow>(context, this.options.storeName);
+    const timestamp = (): number => Math.max(0, context.record.timestamp);
+    const clock = (): number => context.wallClock();
+    this.backend = new StoreKeyedStateBackend(store, this.options.states, timestamp);
+    this.states = new KeyedStates(this.backend, clock);
+    this.stored = new StoredTimers(store, timestamp);
+    this.timers = new TimerService(this.backend, clock, this.stored);
+    this.timers.advanceWatermark(context.watermark());
+    this.open();
+    // Timers of an earlier life may be due although no record comes.
+    this.setAlarm(clock());
+  }
+
+  process(key: K, value: V, timestamp: number): MaybeAsync {
+    if (key === null || key === undefined) {
+      this.context.dropped('null-key');
+      return;
+    }
+    if (!this.loaded) return this.load().then(() => this.process(key, value, timestamp));
+    this.backend.setCurrentKey(key);
+    return this.after(this.onRecord(key, value, timestamp));
+  }
+
+  /** Fires a portion of what is due; `hasDueTimers` tells whether to call again. */
+  onWatermark(watermark: number): MaybeAsync {
+    if (!this.loaded) return this.load().then(() => this.onWatermark(watermark));
+    this.timers.advanceWatermark(watermark);
+    return this.after(this.fireEventTimers(portion));
+  }
+
+  get hasDueTimers(): boolean {
+    return this.timers.hasDueEventTimers;
+  }
+
+  /** Called once, before any record. */
+  protected abstract open(): void;
+  protected abstract onRecord(key: K, value: V, timestamp: number): MaybeAsync;
+  protected abstract onEventTimer(timer: Timer): MaybeAsync;
+  protected abstract onProcessingTimer(timer: Timer): MaybeAsync;
+
+  private load(): Promise<void> {
+    this.loading ??= this.stored.load().then((timers) => {
+      this.timers.restore(timers);
+      this.loaded = true;
+    });
+    return this.loading;
+  }
+
+  private fireEventTimers(most: number): MaybeAsync {
+    for (let left = most; left > 0; left--) {
+      const timer = this.timers.nextEventTimer();
+      if (timer === null) return;
+      this.backend.setCurrentKey(timer.key);
+      const pending = this.onEventTimer(timer);
+      if (pending !== undefined) return pending.then(() => this.fireEventTimers(left - 1));
+    }
+  }
+
+  private fireProcessingTimers(now: number, most: number): MaybeAsync {
+    for (let left = most; left > 0; left--) {
+      const timer = this.timers.nextProcessingTimer(now);
+      if (timer === null) return;
+      this.backend.setCurrentKey(timer.key);
+      const pending = this.onProcessingTimer(timer);
+      if (pending !== undefined) return pending.then(() => this.fireProcessingTimers(now, left - 1));
+    }
+  }
+
+  private after(pending: MaybeAsync): MaybeAsync {
+    if (pending !== undefined) return pending.then(() => this.watchClock(-1));
+    this.watchClock(-1);
+  }
+
+  /** Sets the alarm to the first processing-time timer, but not before `earliest`. */
+  private watchClock(earliest: number): void {
+    const next = this.timers.nextProcessingAt;
+    if (next !== Infinity) this.setAlarm(Math.max(0, earliest, Math.ceil(next)));
+    else this.cancelAlarm();
+  }
+
+  private setAlarm(at: number): void {
+    if (this.alarm?.at === at) return;
+    this.cancelAlarm();
+    this.alarm = { at, handle: this.context.schedule({ time: 'wallClock', interval: 1, startAt: at }, this.onAlarm) };
+  }
+
+  private cancelAlarm(): void {
+    this.alarm?.handle.cancel();
+    this.alarm = null;
+  }
+
+  private readonly onAlarm = (now: number): MaybeAsync => {
+    this.cancelAlarm();
+    if (!this.loaded) return this.load().then(() => this.ring(now));
+    return this.ring(now);
+  };
+
+  private ring(now: number): MaybeAsync {
+    const pending = this.fireProcessingTimers(now, portion);
+    // What is left over waits for the next look at the clock.
+    if (pending !== undefined) return pending.then(() => this.watchClock(now + 1));
+    this.watchClock(now + 1);
+  }
+}

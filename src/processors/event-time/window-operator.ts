@@ -1,0 +1,67 @@
+/** The window engine as a node of a task: results carry `Windowed` keys; late records go to a child of their own, or are dropped and counted. */
+import type { MaybeAsync } from '../../bytes/maybe-async.js';
+import { Windowed } from '../../time/windowed.js';
+import { maxTimestamp } from '../../time/windowing/window-span.js';
+import type { Downstream, OperatorContext, OperatorSupplier } from '../operator.js';
+import type { Timer } from '../timers/timer-queue.js';
+import type { WindowInfo } from '../windowing/window-context.js';
+import { WindowEngine, type WindowDefinition, type WindowResults } from '../windowing/window-engine.js';
+import { KeyedOperator, type KeyedOperatorOptions } from './keyed-operator.js';
+import { Outbox } from './outbox.js';
+
+export interface WindowOperatorOptions<K, V, C, R> extends KeyedOperatorOptions {
+  readonly definition: WindowDefinition<K, V, C, R>;
+  /** The children that take results and late records; null: late records are dropped, and all children take results. */
+  readonly sides: { readonly results: string; readonly late: string } | null;
+}
+
+export function windowOperator<K, V, C, R>(options: WindowOperatorOptions<K, V, C, R>): OperatorSupplier {
+  return () => new WindowOperator(options);
+}
+
+class WindowOperator<K, V, C, R> extends KeyedOperator<K, V> implements WindowResults<K, V, R> {
+  declare private engine: WindowEngine<K, V, C, R>;
+  declare private resultsTo: Downstream;
+  declare private lateTo: Downstream | null;
+  private readonly outbox = new Outbox();
+
+  constructor(private readonly operator: WindowOperatorOptions<K, V, C, R>) {
+    super(operator);
+  }
+
+  override init(context: OperatorContext): void {
+    const { sides } = this.operator;
+    this.resultsTo = sides === null ? context.downstream : context.child(sides.results);
+    this.lateTo = sides === null ? null : context.child(sides.late);
+    super.init(context);
+  }
+
+  result(key: K, result: R, { window }: WindowInfo): void {
+    const last = maxTimestamp(window);
+    this.outbox.add(this.resultsTo, new Windowed(key, window), result, last === Infinity ? this.context.record.timestamp : last);
+  }
+
+  late(key: K, value: V, timestamp: number): void {
+    if (this.lateTo === null) this.context.dropped('late');
+    else this.outbox.add(this.lateTo, key, value, timestamp);
+  }
+
+  protected open(): void {
+    this.engine = new WindowEngine(this.operator.definition, this.states, this.timers, this);
+  }
+
+  protected onRecord(key: K, value: V, timestamp: number): MaybeAsync {
+    this.engine.process(key, value, timestamp);
+    return this.outbox.send();
+  }
+
+  protected onEventTimer(timer: Timer): MaybeAsync {
+    this.engine.onEventTimer(timer);
+    return this.outbox.send();
+  }
+
+  protected onProcessingTimer(timer: Timer): MaybeAsync {
+    this.engine.onProcessingTimer(timer);
+    return this.outbox.send();
+  }
+}

@@ -1,0 +1,28 @@
+import { MillraceError } from '../../errors.js';
+
+/** Which right records a left record meets: those with `left + lower ≤ right ≤ left + upper`, in event time. */
+export interface IntervalBounds {
+  /** ms; negative: the right record may be earlier. */
+  readonly lower: number;
+  /** ms */
+  readonly upper: number;
+  /** False takes the lower bound itself out. Default true. */
+  readonly lowerInclusive?: boolean;
+  /** False takes the upper bound itself out. Default true. */
+  readonly upperInclusive?: boolean;
+}
+
+/** Bounds with both ends inclusive: timestamps are whole milliseconds, so an exclusive end is one millisecond in. */
+export interface InclusiveBounds {
+  readonly lower: number;
+  readonly upper: number;
+}
+
+/** @throws MILL_CONFIG_INVALID unless both are whole milliseconds and `lower ≤ upper` */
+export function inclusiveBounds({ lower, upper, lowerInclusive = true, upperInclusive = true }: IntervalBounds): InclusiveBounds {
+  const bounds = { lower: lowerInclusive ? lower : lower + 1, upper: upperInclusive ? upper : upper - 1 };
+  if (Number.isSafeInteger(lower) && Number.isSafeInteger(upper) && bounds.lower <= bounds.upper) return Object.freeze(bounds);
+  throw new MillraceError('MILL_CONFIG_INVALID', `An interval join needs lower ≤ upper in whole milliseconds, not ${lower} and ${upper}.`, {
+    details: { lower, upper, lowerInclusive, upperInclusive },
+  });
+}

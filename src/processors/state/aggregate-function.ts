@@ -1,0 +1,12 @@
+/**
+ * An incremental aggregate: what is kept is the accumulator, and its type need not be that of the values or of the result (a mean keeps sum and count).
+ *
+ * All four are synchronous. `add` and `merge` may change the accumulator they are given and return it.
+ */
+export interface AggregateFunction<In, Acc, Out> {
+  initial(): Acc;
+  add(accumulator: Acc, value: In): Acc;
+  result(accumulator: Acc): Out;
+  /** Two parts into one. Needed where windows merge (sessions) and for two-stage aggregation. */
+  merge?(a: Acc, b: Acc): Acc;
+}

@@ -1,0 +1,11 @@
+import { isPromiseLike } from '../../bytes/maybe-async.js';
+import { MillraceError } from '../../errors.js';
+import type { Serde } from '../../serdes/serde.js';
+
+/** A value that shares nothing with the one given, as it would come back from storage. */
+export function copiedValue<V>(value: V, serde: Serde<V>): V {
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = serde.deserialize(Buffer.from(serde.serialize(value)));
+  if (!isPromiseLike(copy)) return copy;
+  throw new MillraceError('MILL_SERDE', `Serde ${serde.name} gave a promise where the value is needed at once (in keyed state).`);
+}

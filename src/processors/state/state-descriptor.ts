@@ -1,0 +1,124 @@
+/**
+ * What a keyed state is: its name within the operator, its serde, its default or aggregate, its time to live. Plain frozen data, made by `valueState`,
+ * `listState`, `mapState`, `reducingState` and `aggregatingState`, and declared with the operator, so that a name given twice fails when the topology is built.
+ */
+import { MillraceError } from '../../errors.js';
+import type { Serde } from '../../serdes/serde.js';
+import { serdes } from '../../serdes/serdes.js';
+import type { AggregateFunction } from './aggregate-function.js';
+import { checkedTtl, type StateTtl } from './state-ttl.js';
+
+interface DescriptorBase {
+  readonly name: string;
+  readonly ttl: StateTtl | null;
+}
+
+export interface ValueStateDescriptor<V> extends DescriptorBase {
+  readonly kind: 'value';
+  readonly serde: Serde<V>;
+  readonly defaultValue: V | null;
+}
+
+export interface ListStateDescriptor<V> extends DescriptorBase {
+  readonly kind: 'list';
+  readonly serde: Serde<V>;
+}
+
+export interface MapStateDescriptor<UK, UV> extends DescriptorBase {
+  readonly kind: 'map';
+  readonly keySerde: Serde<UK>;
+  readonly serde: Serde<UV>;
+}
+
+export interface ReducingStateDescriptor<V> extends DescriptorBase {
+  readonly kind: 'reducing';
+  readonly serde: Serde<V>;
+  readonly reduce: (a: V, b: V) => V;
+}
+
+export interface AggregatingStateDescriptor<In, Acc, Out> extends DescriptorBase {
+  readonly kind: 'aggregating';
+  /** Of the accumulator. */
+  readonly serde: Serde<Acc>;
+  readonly aggregate: AggregateFunction<In, Acc, Out>;
+}
+
+/** A descriptor of any kind and type. `never` in the places of functions' parameters lets each one in. */
+export type StateDescriptor =
+  | ValueStateDescriptor<unknown>
+  | ListStateDescriptor<unknown>
+  | MapStateDescriptor<unknown, unknown>
+  | ReducingStateDescriptor<unknown>
+  | AggregatingStateDescriptor<unknown, unknown, unknown>;
+
+/** Any descriptor as a parameter: its types are not looked at. */
+export interface AnyStateDescriptor {
+  readonly kind: StateDescriptor['kind'];
+  readonly name: string;
+  readonly ttl: StateTtl | null;
+}
+
+export interface StateOptions<V> {
+  /** Default: JSON. */
+  readonly serde?: Serde<V>;
+  readonly ttl?: StateTtl;
+}
+
+/** One value a key. @example valueState<number>('last-login', { ttl: { ttl: 3_600_000 } }) */
+export function valueState<V>(name: string, options: StateOptions<V> & { readonly defaultValue?: V } = {}): ValueStateDescriptor<V> {
+  return Object.freeze({ kind: 'value', ...base(name, options), defaultValue: options.defaultValue ?? null });
+}
+
+/** A list a key; each element has its own time to live. */
+export function listState<V>(name: string, options: StateOptions<V> = {}): ListStateDescriptor<V> {
+  return Object.freeze({ kind: 'list', ...base(name, options) });
+}
+
+/**
+ * A map a key; each entry has its own time to live. The map of one key is stored as one row: right for hundreds of entries a key, not for a million.
+ */
+export function mapState<UK, UV>(
+  name: string,
+  options: StateOptions<UV> & { readonly keySerde?: Serde<UK> } = {},
+): MapStateDescriptor<UK, UV> {
+  return Object.freeze({ kind: 'map', ...base(name, options), keySerde: options.keySerde ?? serdes.json<UK>() });
+}
+
+/** One value a key, each new one combined with it. @example reducingState<number>('sum', { reduce: (a, b) => a + b }) */
+export function reducingState<V>(
+  name: string,
+  options: StateOptions<V> & { readonly reduce: (a: V, b: V) => V },
+): ReducingStateDescriptor<V> {
+  return Object.freeze({ kind: 'reducing', ...base(name, options), reduce: options.reduce });
+}
+
+/** As `reducingState`, where values, accumulator and result have different types. `serde` is the accumulator's. */
+export function aggregatingState<In, Acc, Out>(
+  name: string,
+  options: StateOptions<Acc> & { readonly aggregate: AggregateFunction<In, Acc, Out> },
+): AggregatingStateDescriptor<In, Acc, Out> {
+  return Object.freeze({ kind: 'aggregating', ...base(name, options), aggregate: options.aggregate });
+}
+
+/** @throws MILL_TOPOLOGY_DUPLICATE_NAME when two states of an operator have one name */
+export function checkStateNames(operator: string, descriptors: readonly AnyStateDescriptor[]): void {
+  const seen = new Set<string>();
+  for (const { name } of descriptors) {
+    if (seen.has(name)) {
+      throw new MillraceError('MILL_TOPOLOGY_DUPLICATE_NAME', `Operator ${operator} declares state ${name} twice.`, {
+        details: { operator, state: name },
+      });
+    }
+    seen.add(name);
+  }
+}
+
+function base<V>(
+  name: string,
+  options: StateOptions<V>,
+): { readonly name: string; readonly serde: Serde<V>; readonly ttl: StateTtl | null } {
+  if (!/^[A-Za-z0-9._-]+$/.test(name)) {
+    throw new MillraceError('MILL_TOPOLOGY_INVALID', `A state can't be named “${name}”: letters, digits, “.”, “_” and “-” may be used.`);
+  }
+  return { name, serde: options.serde ?? serdes.json<V>(), ttl: options.ttl === undefined ? null : checkedTtl(name, options.ttl) };
+}

@@ -1,0 +1,46 @@
+/**
+ * Time to live of state, by the wall clock alone, as in Flink.
+ *
+ * A value is expired when its last update plus the time to live is at or before now. The last update is part of the state, so the time while nothing ran
+ * counts. An expired value is removed when it is met. Each value has the slot of its last update whether or not there is a time to live: it can be turned on
+ * later.
+ */
+import { MillraceError } from '../../errors.js';
+
+export interface StateTtl {
+  /** ms */
+  readonly ttl: number;
+  /** What renews it. Default: writes; `onReadAndWrite`: reads too; `disabled`: there is no time to live. */
+  readonly update?: 'onCreateAndWrite' | 'onReadAndWrite' | 'disabled';
+  /** Whether an expired value may be given out when it is met, once, before it is removed. Default: never. */
+  readonly visibility?: 'neverReturnExpired' | 'returnExpiredIfNotCleanedUp';
+}
+
+export function checkedTtl(state: string, ttl: StateTtl): StateTtl {
+  if (ttl.ttl > 0) return Object.freeze({ ...ttl });
+  throw new MillraceError('MILL_CONFIG_INVALID', `State ${state}: the time to live must be above 0 ms, not ${ttl.ttl}.`);
+}
+
+/** A descriptor's time to live with the clock to measure it. */
+export class TtlPolicy {
+  readonly renewsOnRead: boolean;
+  readonly returnsExpired: boolean;
+  private readonly ttl: number;
+
+  constructor(
+    ttl: StateTtl | null,
+    private readonly clock: () => number,
+  ) {
+    this.ttl = ttl === null || ttl.update === 'disabled' ? Infinity : ttl.ttl;
+    this.renewsOnRead = this.ttl !== Infinity && ttl?.update === 'onReadAndWrite';
+    this.returnsExpired = ttl?.visibility === 'returnExpiredIfNotCleanedUp';
+  }
+
+  now(): number {
+    return this.clock();
+  }
+
+  isExpired(updatedAt: number): boolean {
+    return this.ttl !== Infinity && updatedAt + this.ttl <= this.clock();
+  }
+}

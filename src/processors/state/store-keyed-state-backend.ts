@@ -1,0 +1,57 @@
+/**
+ * Keyed state over a store of the task, so that it is logged, restored and committed with the epoch. One store holds all states of an operator.
+ *
+ * Rows are the store's values and are changed in place between two barriers; the store serialises each dirty one once, at the barrier.
+ */
+import { MillraceError } from '../../errors.js';
+import type { TimestampedKeyValueStore } from '../../stores/store.js';
+import type { KeyedStateBackend, StateRow, StateRows } from './keyed-state-backend.js';
+import type { StateAddress } from './state-address.js';
+import type { AnyStateDescriptor } from './state-descriptor.js';
+import type { StoredRow } from './state-row-serde.js';
+
+export type KeyedStateStore = TimestampedKeyValueStore<StateAddress, StoredRow>;
+
+export class StoreKeyedStateBackend implements KeyedStateBackend {
+  private key: unknown = null;
+
+  /**
+   * @param declared the states of the operator; others can't be asked for
+   * @param timestamp time of the record in work, ms: that of the changelog records
+   */
+  constructor(
+    private readonly store: KeyedStateStore,
+    private readonly declared: readonly AnyStateDescriptor[],
+    private readonly timestamp: () => number,
+  ) {}
+
+  currentKey(): unknown {
+    return this.key;
+  }
+
+  setCurrentKey(key: unknown): void {
+    this.key = key;
+  }
+
+  rows<R extends StateRow>(descriptor: AnyStateDescriptor): StateRows<R> {
+    if (!this.declared.includes(descriptor)) {
+      const names = this.declared.map(({ name }) => name).join(', ') || 'none';
+      throw new MillraceError(
+        'MILL_TOPOLOGY_UNKNOWN_STORE',
+        `State ${descriptor.name} is not declared: name its descriptor in the operator's \`states\` (declared are: ${names}).`,
+        { details: { state: descriptor.name } },
+      );
+    }
+    const { name: state } = descriptor;
+    const { store } = this;
+    const address = (namespace: string): StateAddress => ({ state, key: this.key, namespace });
+    return {
+      get: (namespace) => store.get(address(namespace)) as R | null,
+      put: (namespace, row) => store.put(address(namespace), row, this.timestamp()),
+      remove: (namespace) => {
+        const entry = store.locate(address(namespace));
+        if (entry.value !== null) store.write(entry, null, this.timestamp());
+      },
+    };
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Base of the operators that compute one table out of another, row by row: filter and mapValues (KTableFilter, KTableMapValues).
+ *
+ * The result has a store of its own only when it was given a name. `sendOldValues` follows from what is known upstream and wanted downstream; it is
+ * asked for when a task is made, since an operator declared later may want old values. Invariant: with old values, the `oldValue` of each change is
+ * the row that this table had, computed from the parent's old value or read from the own store.
+ */
+import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
+import type { TimestampedKeyValueStore } from '../stores/store.js';
+import { keyValueStore } from './connected-store.js';
+import { NodeOperator } from './node-operator.js';
+import { Change, type OperatorContext } from './operator.js';
+import type { Awaitable } from './user-functions.js';
+
+export interface TableTransformOptions {
+  /** null: the result is not kept. */
+  readonly storeName: string | null;
+  readonly sendOldValues: () => boolean;
+}
+
+export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>> {
+  private readonly storeName: string | null;
+  protected readonly sendOldValues: boolean;
+  private store: TimestampedKeyValueStore<K, R> | null = null;
+
+  constructor(options: TableTransformOptions) {
+    super();
+    this.storeName = options.storeName;
+    this.sendOldValues = options.sendOldValues();
+  }
+
+  override init(context: OperatorContext): void {
+    super.init(context);
+    if (this.storeName !== null) this.store = keyValueStore(context, this.storeName);
+  }
+
+  process(key: K, change: Change<V>, timestamp: number): MaybeAsync {
+    this.meta.timestamp = timestamp;
+    const { newValue, oldValue } = change;
+    const after: Awaitable<R | null> = isAbsent(newValue) ? null : this.compute(newValue, key);
+    const before: Awaitable<R | null> =
+      this.store === null && this.sendOldValues && !isAbsent(oldValue) ? this.compute(oldValue, key) : null;
+    if (isPromiseLike(after) || isPromiseLike(before)) return this.forwardLater(after, before, key, change.isLatest, timestamp);
+    return this.forward(after, before, key, change.isLatest, timestamp);
+  }
+
+  /** The row of this table for a row of the parent; null when there is none. */
+  protected abstract compute(value: V, key: K): Awaitable<R | null>;
+
+  /** Whether a change from nothing to nothing is left out. */
+  protected abstract readonly skipsAbsent: boolean;
+
+  private async forwardLater(
+    after: Awaitable<R | null>,
+    before: Awaitable<R | null>,
+    key: K,
+    isLatest: boolean,
+    timestamp: number,
+  ): Promise<void> {
+    // Both calls were made: neither rejection may be left unhandled.
+    const [newValue, oldValue] = await Promise.all([after, before]);
+    await this.forward(newValue, oldValue, key, isLatest, timestamp);
+  }
+
+  private forward(after: R | null, computedBefore: R | null, key: K, isLatest: boolean, timestamp: number): MaybeAsync {
+    if (this.store === null) {
+      if (this.skipsAbsent && after === null && computedBefore === null) return;
+      return this.downstream.process(key, new Change(after, computedBefore, isLatest), timestamp);
+    }
+    const row = this.store.locate(key);
+    const before = this.sendOldValues ? row.value : null;
+    if (this.skipsAbsent && after === null && before === null) return;
+    this.store.write(row, after, timestamp);
+    return this.downstream.process(key, new Change(after, before, isLatest), timestamp);
+  }
+}
+
+function isAbsent(value: unknown): value is null {
+  return value === null || value === undefined;
+}

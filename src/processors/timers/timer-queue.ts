@@ -1,0 +1,139 @@
+/**
+ * Timers in the order of their time; those of one time in the order of their keys and namespaces, so that a restored queue fires as the lost one would have.
+ *
+ * A set: the same time, key and namespace twice is one timer. A binary heap; deleted timers stay in it, marked, until they come up.
+ */
+import { keyIdentity } from '../state/key-identity.js';
+
+export interface Timer {
+  /** ms */
+  readonly time: number;
+  readonly key: unknown;
+  readonly namespace: string;
+}
+
+interface Entry extends Timer {
+  readonly keyId: unknown;
+  deleted: boolean;
+}
+
+export class TimerQueue {
+  private readonly heap: Entry[] = [];
+  private readonly byKey = new Map<unknown, Map<string, Entry>>();
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  /** Infinity when there is none. */
+  get nextAt(): number {
+    return this.head()?.time ?? Infinity;
+  }
+
+  /** False when the timer was there. */
+  add(key: unknown, namespace: string, time: number): boolean {
+    const keyId = keyIdentity(key);
+    const timers = this.timersOf(keyId);
+    const id = `${time}|${namespace}`;
+    if (timers.has(id)) return false;
+    const entry = { time, key, namespace, keyId, deleted: false };
+    timers.set(id, entry);
+    this.count++;
+    this.heap.push(entry);
+    this.siftUp(this.heap.length - 1);
+    return true;
+  }
+
+  /** False when there was no such timer. */
+  delete(key: unknown, namespace: string, time: number): boolean {
+    const entry = this.byKey.get(keyIdentity(key))?.get(`${time}|${namespace}`);
+    if (entry === undefined) return false;
+    entry.deleted = true;
+    this.forget(entry);
+    return true;
+  }
+
+  /** Takes the first timer at or before `time` out; null when there is none. */
+  poll(time: number): Timer | null {
+    const entry = this.head();
+    if (entry === null || entry.time > time) return null;
+    this.removeHead();
+    this.forget(entry);
+    return entry;
+  }
+
+  /** All timers, in no order that matters. */
+  timers(): Timer[] {
+    return this.heap.flatMap(({ deleted, time, key, namespace }) => (deleted ? [] : [{ time, key, namespace }]));
+  }
+
+  private timersOf(keyId: unknown): Map<string, Entry> {
+    const known = this.byKey.get(keyId);
+    if (known !== undefined) return known;
+    const timers = new Map<string, Entry>();
+    this.byKey.set(keyId, timers);
+    return timers;
+  }
+
+  private forget(entry: Entry): void {
+    const timers = this.byKey.get(entry.keyId);
+    timers?.delete(`${entry.time}|${entry.namespace}`);
+    if (timers?.size === 0) this.byKey.delete(entry.keyId);
+    this.count--;
+  }
+
+  private head(): Entry | null {
+    while (this.heap[0]?.deleted === true) this.removeHead();
+    return this.heap[0] ?? null;
+  }
+
+  private removeHead(): void {
+    const last = this.heap.pop();
+    if (last === undefined || this.heap.length === 0) return;
+    this.heap[0] = last;
+    this.siftDown();
+  }
+
+  private siftUp(from: number): void {
+    const { heap } = this;
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(heap[at] as Entry, heap[parent] as Entry)) return;
+      this.swap(at, parent);
+      at = parent;
+    }
+  }
+
+  private siftDown(): void {
+    const { heap } = this;
+    let at = 0;
+    for (;;) {
+      let first = at;
+      for (const child of [2 * at + 1, 2 * at + 2]) {
+        if (child < heap.length && isBefore(heap[child] as Entry, heap[first] as Entry)) first = child;
+      }
+      if (first === at) return;
+      this.swap(at, first);
+      at = first;
+    }
+  }
+
+  private swap(a: number, b: number): void {
+    const { heap } = this;
+    [heap[a], heap[b]] = [heap[b] as Entry, heap[a] as Entry];
+  }
+}
+
+function isBefore(a: Entry, b: Entry): boolean {
+  if (a.time !== b.time) return a.time < b.time;
+  if (a.keyId !== b.keyId) return isKeyBefore(a.keyId, b.keyId);
+  return a.namespace < b.namespace;
+}
+
+function isKeyBefore(a: unknown, b: unknown): boolean {
+  if (typeof a === 'number' && typeof b === 'number') return a < b;
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a < b;
+  return String(a) < String(b);
+}

@@ -1,0 +1,90 @@
+/**
+ * The records of a left or outer stream-stream join that have no partner yet, and when they leave: shared by both sides of a join in one task.
+ *
+ * Rows of the buffer are (time, side, key), the right side before the left one at equal times, each with all records of that key and time. A record leaves unmatched when stream time has
+ * passed its window and grace: `after` for left records, `before` for right ones. Stream time is the highest time seen on either side.
+ *
+ * `firstWaiting` is where the walk for closed windows stopped, as in Kafka Streams, which may be behind rows that still wait for their side's longer window: those leave with a later walk.
+ */
+import type { MaybeAsync } from '../bytes/maybe-async.js';
+import type { SidedValue } from '../serdes/sided-values.js';
+import type { TimeOrderedBuffer } from '../stores/store.js';
+import type { JoinWindows } from '../time/join-windows.js';
+
+export const rightRank = 0;
+export const leftRank = 1;
+
+type Emit<K> = (key: K, sided: SidedValue, time: number) => MaybeAsync;
+
+const shared = new WeakMap<object, UnmatchedRecords<never>>();
+
+/** The one of a buffer. The left side, which is opened first, makes it anew: a task that begins again opens the same buffer with other rows. */
+export function unmatchedRecords<K>(
+  buffer: TimeOrderedBuffer<K, readonly SidedValue[]>,
+  windows: JoinWindows,
+  side: 'left' | 'right',
+): UnmatchedRecords<K> {
+  const known = side === 'left' ? undefined : (shared.get(buffer) as UnmatchedRecords<K> | undefined);
+  if (known !== undefined) return known;
+  const made = new UnmatchedRecords(buffer, windows);
+  shared.set(buffer, made as unknown as UnmatchedRecords<never>);
+  return made;
+}
+
+export class UnmatchedRecords<K> {
+  /** Highest time seen on either side; -1 before the first record. */
+  streamTime = -1;
+  private firstWaiting: number;
+  private leftOpen = false;
+  private rightOpen = false;
+
+  constructor(
+    private readonly buffer: TimeOrderedBuffer<K, readonly SidedValue[]>,
+    private readonly windows: JoinWindows,
+  ) {
+    this.firstWaiting = buffer.firstTime();
+  }
+
+  advance(timestamp: number): void {
+    if (timestamp > this.streamTime) this.streamTime = timestamp;
+  }
+
+  add(key: K, left: boolean, value: unknown, timestamp: number): void {
+    if (timestamp < this.firstWaiting) this.firstWaiting = timestamp;
+    const rank = left ? leftRank : rightRank;
+    const before = this.buffer.get(timestamp, rank, key);
+    const sided: SidedValue = { left, value };
+    this.buffer.put(timestamp, rank, key, before === null ? [sided] : [...before, sided]);
+  }
+
+  /** A record of that key, side and time found a partner: none of them is unmatched. */
+  matched(key: K, left: boolean, timestamp: number): void {
+    this.buffer.delete(timestamp, left ? leftRank : rightRank, key);
+  }
+
+  /** Takes out what can find no partner any more. @param reach how long the side that asks waits for partners after a record's time, ms */
+  emitClosed(reach: number, emit: Emit<K>): MaybeAsync {
+    if (this.firstWaiting + reach + this.windows.grace >= this.streamTime) return;
+    this.firstWaiting = Infinity;
+    this.leftOpen = false;
+    this.rightOpen = false;
+    return this.buffer.drain(this.isClosed, (time, _rank, key, values) => emitFrom(0, key, values, time, emit));
+  }
+
+  private readonly isClosed = (time: number, rank: number): boolean | 'skip' => {
+    this.firstWaiting = time;
+    if (this.leftOpen && this.rightOpen) return false;
+    const reach = rank === leftRank ? this.windows.after : this.windows.before;
+    if (time + reach + this.windows.grace < this.streamTime) return true;
+    if (rank === leftRank) this.leftOpen = true;
+    else this.rightOpen = true;
+    return 'skip';
+  };
+}
+
+function emitFrom<K>(first: number, key: K, values: readonly SidedValue[], time: number, emit: Emit<K>): MaybeAsync {
+  for (let index = first; index < values.length; index++) {
+    const pending = emit(key, values[index] as SidedValue, time);
+    if (pending !== undefined) return pending.then(() => emitFrom(index + 1, key, values, time, emit));
+  }
+}

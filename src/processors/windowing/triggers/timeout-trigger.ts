@@ -1,0 +1,63 @@
+import { serdes } from '../../../serdes/serdes.js';
+import type { Window } from '../../../time/windowed.js';
+import { valueState } from '../../state/state-descriptor.js';
+import { fires, purges, type Trigger, type TriggerContext } from '../trigger.js';
+
+export interface TimeoutTriggerOptions {
+  /** ms of the wall clock. */
+  readonly timeout: number;
+  /** Each record starts the timeout anew. Default false: it runs from the first one. */
+  readonly resetOnRecord?: boolean;
+  /** The inner trigger starts anew after a timeout. Default true. */
+  readonly clearOnTimeout?: boolean;
+}
+
+const deadline = valueState<number>('trigger-timeout', { serde: serdes.double });
+
+/** Another trigger, which also fires when the timeout has passed. */
+export function timeoutTrigger<V>(inner: Trigger<V>, options: TimeoutTriggerOptions): Trigger<V> {
+  const { timeout, resetOnRecord = false, clearOnTimeout = true } = options;
+  const clear = (window: Window, context: TriggerContext): void => {
+    const at = context.state(deadline);
+    const time = at.value();
+    if (time !== null) {
+      context.deleteProcessingTimer(time);
+      at.clear();
+    }
+    inner.clear(window, context);
+  };
+  return Object.freeze<Trigger<V>>({
+    name: `timeout(${inner.name}, ${timeout})`,
+    states: [deadline, ...inner.states],
+    canMerge: false,
+    onElement: (value, timestamp, window, context) => {
+      const result = inner.onElement(value, timestamp, window, context);
+      if (fires(result)) {
+        clear(window, context);
+        return result;
+      }
+      const at = context.state(deadline);
+      let time = at.value();
+      if (time !== null && resetOnRecord) {
+        context.deleteProcessingTimer(time);
+        time = null;
+      }
+      if (time === null) {
+        at.update(context.processingTime + timeout);
+        context.registerProcessingTimer(context.processingTime + timeout);
+      }
+      return result;
+    },
+    onEventTime: (time, window, context) => {
+      const result = inner.onEventTime(time, window, context);
+      if (clearOnTimeout) clear(window, context);
+      return purges(result) ? 'fireAndPurge' : 'fire';
+    },
+    onProcessingTime: (time, window, context) => {
+      const result = inner.onProcessingTime(time, window, context);
+      if (clearOnTimeout) clear(window, context);
+      return purges(result) ? 'fireAndPurge' : 'fire';
+    },
+    clear,
+  });
+}

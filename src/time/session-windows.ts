@@ -1,0 +1,46 @@
+/**
+ * Session windows: the activity of one key between pauses. Both ends are inclusive; records less than or exactly `gap` apart are in one session.
+ */
+import { MillraceError } from '../errors.js';
+
+export interface SessionOptions {
+  /** Longest pause inside a session, ms, above 0. */
+  readonly gap: number;
+  /** How long after its end and gap a session still takes late records, ms. Default 0. */
+  readonly grace?: number;
+}
+
+/**
+ * Windows that a pause ends.
+ *
+ * @example sessions({ gap: 30 * 60_000, grace: 60_000 })
+ * @throws MILL_CONFIG_INVALID when a number is out of range.
+ */
+export function sessions(options: SessionOptions): SessionWindows {
+  return new SessionWindows(options.gap, options.grace ?? 0);
+}
+
+/** Made by `sessions`; frozen. */
+export class SessionWindows {
+  readonly kind = 'session';
+
+  constructor(
+    /** ms */
+    readonly gap: number,
+    /** ms */
+    readonly grace: number,
+  ) {
+    const faults: string[] = [];
+    if (!Number.isSafeInteger(gap) || gap <= 0) faults.push(`gap must be a whole number of milliseconds above 0, not ${gap}`);
+    if (!Number.isSafeInteger(grace) || grace < 0) faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${grace}`);
+    if (faults.length > 0) {
+      throw new MillraceError('MILL_CONFIG_INVALID', `session windows: ${faults.join('; ')}.`, { details: { gap, grace } });
+    }
+    Object.freeze(this);
+  }
+
+  /** A session that ends before it takes no more records at that stream time. */
+  closeTime(streamTime: number): number {
+    return streamTime - this.gap - this.grace;
+  }
+}

@@ -1,0 +1,95 @@
+/** How a source gets its watermarks: the public `watermarks.*`. */
+import { MillraceError } from '../../errors.js';
+import { BoundedOutOfOrderness, NoWatermarks, type WatermarkGenerator } from './watermark-generator.js';
+
+export interface WatermarkOptions {
+  /** A partition without records for longer than this, ms, that is read to its end no longer holds the watermark back. Default: it holds it for ever. */
+  readonly idleness?: number;
+  /** Partitions of a task whose watermark is more than `maxDrift` ms ahead of its slowest one wait until that has caught up. Default: none waits. */
+  readonly alignment?: { readonly maxDrift: number };
+  /** Time between two periodic watermarks, ms. Default 200, as in Flink. */
+  readonly interval?: number;
+}
+
+export interface WatermarkStrategy<V = unknown> {
+  readonly name: string;
+  /** ms; null: partitions are never idle. */
+  readonly idleTimeout: number | null;
+  /** ms; null: no alignment. */
+  readonly maxDrift: number | null;
+  /** ms */
+  readonly interval: number;
+  /** True when generators look at the records' values; false when timestamps are all they need. */
+  readonly readsValues: boolean;
+  /** One generator for each partition. */
+  createGenerator(): WatermarkGenerator<V>;
+}
+
+export const defaultWatermarkInterval = 200;
+
+export const watermarks = Object.freeze({
+  /**
+   * Timestamps of a partition only rise: its watermark is the highest one less 1 ms.
+   *
+   * @example builder.stream('readings', { watermarks: watermarks.monotonous() })
+   */
+  monotonous(options?: WatermarkOptions): WatermarkStrategy {
+    return strategy('monotonous', () => new BoundedOutOfOrderness(0), options);
+  },
+
+  /**
+   * Records come at most `bound` ms after later ones: the watermark is the highest timestamp less `bound` less 1 ms. It holds nothing back and sorts nothing.
+   *
+   * @throws MILL_CONFIG_INVALID when the bound is negative
+   * @example builder.stream('readings', { watermarks: watermarks.boundedOutOfOrderness(5_000, { idleness: 30_000 }) })
+   */
+  boundedOutOfOrderness(bound: number, options?: WatermarkOptions): WatermarkStrategy {
+    requireMilliseconds('the bound', bound, 0);
+    return strategy(`boundedOutOfOrderness(${bound})`, () => new BoundedOutOfOrderness(bound), options);
+  },
+
+  /** No watermarks: for sources that only processing time looks at. The source then holds every event-time operator below it back. */
+  none(): WatermarkStrategy {
+    return strategy('none', () => new NoWatermarks(), {});
+  },
+
+  /**
+   * Your own generator, periodic (`onPeriodicEmit`) or for each record (`onEvent`).
+   *
+   * @param createGenerator called once for each partition
+   * @example
+   * watermarks.custom(() => ({
+   *   onEvent: (timestamp, reading: Reading, output) => reading.isFlush && output.emit(timestamp),
+   *   onPeriodicEmit: () => undefined,
+   * }))
+   */
+  custom<V>(createGenerator: () => WatermarkGenerator<V>, options?: WatermarkOptions): WatermarkStrategy<V> {
+    return Object.freeze({ ...strategy('custom', createGenerator, options), readsValues: true });
+  },
+});
+
+function strategy<V>(name: string, createGenerator: () => WatermarkGenerator<V>, options: WatermarkOptions = {}): WatermarkStrategy<V> {
+  const { idleness, alignment, interval = defaultWatermarkInterval } = options;
+  if (idleness !== undefined) requireMilliseconds('idleness', idleness, 1);
+  if (alignment !== undefined) requireMilliseconds('alignment.maxDrift', alignment.maxDrift, 0);
+  requireMilliseconds('interval', interval, 1);
+  return Object.freeze({
+    name,
+    idleTimeout: idleness ?? null,
+    maxDrift: alignment?.maxDrift ?? null,
+    interval,
+    readsValues: false,
+    createGenerator,
+  });
+}
+
+function requireMilliseconds(what: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw new MillraceError(
+    'MILL_CONFIG_INVALID',
+    `Watermarks: ${what} must be a whole number of milliseconds, at least ${least}, not ${value}.`,
+    {
+      details: { value },
+    },
+  );
+}

@@ -1,0 +1,10 @@
+import { MillraceError } from '../../errors.js';
+
+export function requireWindows(assigner: string, rule: string, holds: boolean): void {
+  if (!holds) throw new MillraceError('MILL_CONFIG_INVALID', `${assigner} windows must satisfy ${rule} (milliseconds).`);
+}
+
+export function requireTimestamp(assigner: string, timestamp: number): void {
+  if (Number.isFinite(timestamp)) return;
+  throw new MillraceError('MILL_INVALID_TIMESTAMP', `${assigner} windows got a record without a timestamp.`);
+}

@@ -1,0 +1,53 @@
+import type { Window } from '../windowed.js';
+import { requireTimestamp, requireWindows } from './assigner-checks.js';
+import type { WindowAssigner } from './window-assigner.js';
+
+export interface SessionWindowsOptions<V> {
+  /** A session ends when nothing comes for this long, ms; or a function that gives the gap after each record. */
+  readonly gap: number | ((value: V) => number);
+}
+
+/**
+ * Sessions: records of a key less than `gap` apart, or exactly, are one. A record in between makes one session of two, with their state.
+ *
+ * @throws MILL_CONFIG_INVALID unless the gap is above 0
+ * @example clicks.keyBy().window(sessionEventTime({ gap: 30 * 60_000 }))
+ */
+export function sessionEventTime<V = unknown>({ gap }: SessionWindowsOptions<V>): WindowAssigner<V> {
+  requireGap(gap);
+  return Object.freeze<WindowAssigner<V>>({
+    name: `sessionEventTime(${typeof gap === 'number' ? gap : 'dynamic'})`,
+    time: 'event',
+    merges: true,
+    size: null,
+    defaultTrigger: 'event',
+    assign: (value, timestamp) => {
+      requireTimestamp('Session', timestamp);
+      return [sessionOf(timestamp, gap, value)];
+    },
+  });
+}
+
+/** As `sessionEventTime`, by the wall clock. */
+export function sessionProcessingTime<V = unknown>({ gap }: SessionWindowsOptions<V>): WindowAssigner<V> {
+  requireGap(gap);
+  return Object.freeze<WindowAssigner<V>>({
+    name: `sessionProcessingTime(${typeof gap === 'number' ? gap : 'dynamic'})`,
+    time: 'processing',
+    merges: true,
+    size: null,
+    defaultTrigger: 'processing',
+    assign: (value, _timestamp, processingTime) => [sessionOf(processingTime, gap, value)],
+  });
+}
+
+function sessionOf<V>(start: number, gap: SessionWindowsOptions<V>['gap'], value: V): Window {
+  if (typeof gap === 'number') return { start, end: start + gap };
+  const own = gap(value);
+  requireGap(own);
+  return { start, end: start + own };
+}
+
+function requireGap<V>(gap: SessionWindowsOptions<V>['gap']): void {
+  if (typeof gap === 'number') requireWindows('Session', `0 < gap, and have gap ${gap}`, gap > 0);
+}

@@ -1,0 +1,157 @@
+import { describe, expect, it } from '@jest/globals';
+import { resolveConfig, type StreamsConfig } from '../../src/app/config.js';
+import type { MillraceError } from '../../src/errors.js';
+import { silentLogger } from '../../src/observability/logger.js';
+
+const least: StreamsConfig = { applicationId: 'app', bootstrapServers: 'localhost:9092' };
+
+function faultsOf(config: object): readonly string[] {
+  try {
+    resolveConfig({ ...least, ...config });
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'MILL_CONFIG_INVALID' });
+    return (error as MillraceError).details['faults'] as readonly string[];
+  }
+  return [];
+}
+
+describe('defaults', () => {
+  it('are those that the options’ comments say', () => {
+    expect(resolveConfig(least)).toEqual({
+      applicationId: 'app',
+      bootstrapServers: ['localhost:9092'],
+      processingGuarantee: 'exactly_once',
+      commitInterval: 100,
+      emit: 'onCommit',
+      threads: 1,
+      stateDir: null,
+      storeEngine: 'leveldb',
+      statestoreCacheMaxBytes: 67_108_864,
+      maxUncommittedBytes: 67_108_864,
+      maxBufferedBytes: 67_108_864,
+      maxTaskIdleMs: 0,
+      autoOffsetReset: 'earliest',
+      sessionTimeout: 10_000,
+      heartbeatInterval: 3000,
+      rebalanceTimeout: 300_000,
+      transactionTimeout: 10_000,
+      replicationFactor: -1,
+      defaultKeySerde: null,
+      defaultValueSerde: null,
+      deserializationHandler: 'fail',
+      processingHandler: 'fail',
+      productionHandler: 'fail',
+      deadLetterTopic: null,
+      clientId: 'app',
+      ssl: undefined,
+      sasl: undefined,
+      requestTimeout: 30_000,
+      logger: silentLogger,
+    });
+  });
+
+  it('commit every second without transactions', () => {
+    expect(resolveConfig({ ...least, processingGuarantee: 'at_least_once' }).commitInterval).toBe(1000);
+  });
+
+  it('leave every option that is given as it is', () => {
+    const given: StreamsConfig = {
+      ...least,
+      processingGuarantee: 'at_least_once',
+      commitInterval: 5,
+      emit: 'onUpdate',
+      threads: 1,
+      stateDir: '/var/app',
+      storeEngine: 'memory',
+      statestoreCacheMaxBytes: 0,
+      maxUncommittedBytes: 65_536,
+      maxBufferedBytes: 65_536,
+      maxTaskIdleMs: -1,
+      autoOffsetReset: 'none',
+      sessionTimeout: 6000,
+      heartbeatInterval: 2000,
+      rebalanceTimeout: 60_000,
+      transactionTimeout: 60_000,
+      replicationFactor: 3,
+      deserializationHandler: 'deadLetter',
+      processingHandler: () => 'continue',
+      productionHandler: 'continue',
+      deadLetterTopic: 'dlq',
+      clientId: 'me',
+      ssl: true,
+      sasl: { mechanism: 'plain' },
+      requestTimeout: 5000,
+      logger: silentLogger,
+    };
+    expect(resolveConfig(given)).toEqual({
+      ...given,
+      bootstrapServers: ['localhost:9092'],
+      defaultKeySerde: null,
+      defaultValueSerde: null,
+    });
+  });
+});
+
+describe('faults', () => {
+  it('are all listed at once', () => {
+    const faults = faultsOf({
+      applicationId: 'with space',
+      bootstrapServers: [],
+      emit: 'sometimes',
+      commitIntervall: 3,
+      maxBufferedBytes: 1,
+    });
+    expect(faults).toEqual([
+      'commitIntervall is not an option',
+      'applicationId must be 1 to 200 letters, digits, ".", "_" or "-", and not "." or ".."',
+      'bootstrapServers must name at least one host:port',
+      'emit must be one of onCommit, onUpdate',
+      'maxBufferedBytes must be a number of at least 65536',
+    ]);
+  });
+
+  const rows: readonly (readonly [object, string])[] = [
+    [{ applicationId: undefined }, 'applicationId must be'],
+    [{ applicationId: '..' }, 'applicationId must be'],
+    [{ applicationId: 'x'.repeat(201) }, 'applicationId must be'],
+    [{ bootstrapServers: 'localhost' }, 'bootstrapServers must name'],
+    [{ bootstrapServers: ['a:1', 'b'] }, 'bootstrapServers must name'],
+    [{ bootstrapServers: undefined }, 'bootstrapServers must name'],
+    [{ processingGuarantee: 'at_most_once' }, 'processingGuarantee must be one of exactly_once, at_least_once'],
+    [{ storeEngine: 'rocksdb' }, 'storeEngine must be one of'],
+    [{ autoOffsetReset: 'first' }, 'autoOffsetReset must be one of'],
+    [{ threads: 2 }, 'threads must be 1'],
+    [{ commitInterval: -1 }, 'commitInterval must be a number of at least 0'],
+    [{ commitInterval: Number.NaN }, 'commitInterval must be a number'],
+    [{ commitInterval: '5' }, 'commitInterval must be a number'],
+    [{ commitInterval: 10_000 }, 'commitInterval must be below transactionTimeout'],
+    [{ statestoreCacheMaxBytes: -1 }, 'statestoreCacheMaxBytes must be'],
+    [{ maxUncommittedBytes: 1000 }, 'maxUncommittedBytes must be'],
+    [{ maxTaskIdleMs: -2 }, 'maxTaskIdleMs must be'],
+    [{ sessionTimeout: 0 }, 'sessionTimeout must be'],
+    [{ heartbeatInterval: 0 }, 'heartbeatInterval must be'],
+    [{ heartbeatInterval: 10_000 }, 'heartbeatInterval must be below sessionTimeout'],
+    [{ rebalanceTimeout: Infinity }, 'rebalanceTimeout must be'],
+    [{ transactionTimeout: 0 }, 'transactionTimeout must be'],
+    [{ requestTimeout: 0 }, 'requestTimeout must be'],
+    [{ replicationFactor: 0 }, 'replicationFactor must be'],
+    [{ replicationFactor: 1.5 }, 'replicationFactor must be'],
+    [{ deserializationHandler: 'ignore' }, 'deserializationHandler must be'],
+    [{ processingHandler: 'deadLetter' }, 'processingHandler is "deadLetter" but deadLetterTopic is not set'],
+    [{ productionHandler: 'deadLetter', deadLetterTopic: '' }, 'productionHandler is "deadLetter" but deadLetterTopic is not set'],
+  ];
+  it.each(rows)('%j: %s', (config, fault) => {
+    expect(faultsOf(config).some((text) => text.startsWith(fault))).toBe(true);
+  });
+
+  it('do not include a long commit interval without transactions', () => {
+    expect(faultsOf({ processingGuarantee: 'at_least_once', commitInterval: 60_000 })).toEqual([]);
+  });
+});
+
+describe('bootstrapServers', () => {
+  it('may be a text with commas, with or without blanks', () => {
+    expect(resolveConfig({ ...least, bootstrapServers: 'a:1, b:2,' }).bootstrapServers).toEqual(['a:1', 'b:2']);
+    expect(resolveConfig({ ...least, bootstrapServers: ['[::1]:9092'] }).bootstrapServers).toEqual(['[::1]:9092']);
+  });
+});

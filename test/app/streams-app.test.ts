@@ -1,0 +1,150 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { StreamsApp, type StreamsState } from '../../src/app/streams-app.js';
+import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import { serdes } from '../../src/serdes/serdes.js';
+import { StateDirectory } from '../../src/stores/state-directory.js';
+
+const text = { keySerde: serdes.string, valueSerde: serdes.string };
+
+function copy(options: typeof text | null = text) {
+  const builder = new StreamsBuilder();
+  builder.stream('in', options ?? {}).to('out', options ?? {});
+  return builder.build();
+}
+
+/** A broker that takes connections and never says anything. */
+let silent: Server;
+let stateDir: string;
+const sockets = new Set<Socket>();
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), 'millrace-app-'));
+  silent = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  silent.close();
+  await rm(stateDir, { recursive: true, force: true });
+});
+
+function appOf(changes: { readonly bootstrapServers?: string; readonly requestTimeout?: number } = {}) {
+  const { port } = silent.address() as AddressInfo;
+  const states: StreamsState[] = [];
+  const app = new StreamsApp(copy(), { applicationId: 'app', bootstrapServers: `127.0.0.1:${port}`, stateDir, ...changes });
+  app.on('state', (state) => states.push(state));
+  return { app, states };
+}
+
+describe('a new app', () => {
+  it('names every node without a serde', () => {
+    expect(() => new StreamsApp(copy(null), { applicationId: 'app', bootstrapServers: 'localhost:9092' })).toThrow(
+      expect.objectContaining({
+        code: 'MILL_CONFIG_INVALID',
+        details: {
+          faults: [
+            'source KSTREAM-SOURCE-0000000000 has no key serde and there is no defaultKeySerde',
+            'source KSTREAM-SOURCE-0000000000 has no value serde and there is no defaultValueSerde',
+            'sink KSTREAM-SINK-0000000001 has no key serde and there is no defaultKeySerde',
+            'sink KSTREAM-SINK-0000000001 has no value serde and there is no defaultValueSerde',
+          ],
+        },
+      }),
+    );
+  });
+
+  it('has metrics before it starts', () => {
+    expect(JSON.parse(JSON.stringify(appOf().app.metrics()))).toEqual({
+      state: 'created',
+      tasks: {},
+      epochs: null,
+      producer: null,
+      fetcher: null,
+      group: null,
+      restoring: [],
+      droppedRecords: 0,
+    });
+  });
+
+  it('closed before its start can’t be started', async () => {
+    const { app, states } = appOf();
+    await app.close();
+    await app.close();
+    expect(states).toEqual(['notRunning']);
+    await expect(app.start()).rejects.toMatchObject({ code: 'MILL_STATE_INVALID' });
+  });
+});
+
+describe('a start that fails', () => {
+  it('leaves nothing behind: the state directory is free, and the state says so', async () => {
+    const { app, states } = appOf({ bootstrapServers: '127.0.0.1:1', requestTimeout: 500 });
+    await expect(app.start()).rejects.toMatchObject({ code: 'MILL_BROKER_UNREACHABLE' });
+    expect(states).toEqual(['rebalancing', 'error']);
+    await app.close();
+    const again = await StateDirectory.acquire({ stateDir, applicationId: 'app' });
+    await again.release();
+  });
+
+  it('names a state directory that another instance uses', async () => {
+    const other = await StateDirectory.acquire({ stateDir, applicationId: 'app' });
+    await expect(appOf().app.start()).rejects.toMatchObject({ code: 'MILL_STORE_DIRECTORY_LOCKED' });
+    await other.release();
+  });
+
+  it('can’t be started again', async () => {
+    const { app } = appOf({ bootstrapServers: '127.0.0.1:1', requestTimeout: 500 });
+    await expect(app.start()).rejects.toThrow();
+    await expect(app.start()).rejects.toMatchObject({ code: 'MILL_STATE_INVALID' });
+  });
+});
+
+describe('close() during start()', () => {
+  it('ends the start, which says why, and frees the state directory', async () => {
+    const { app, states } = appOf({ requestTimeout: 2000 });
+    const started = app.start().catch((error: unknown) => error);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const closings = Promise.all([app.close({ timeout: 20_000 }), app.close()]);
+    expect(await started).toMatchObject({ code: 'MILL_STATE_INVALID', message: expect.stringContaining('closed while it started') });
+    await closings;
+    expect(states).toEqual(['rebalancing', 'pendingShutdown', 'notRunning']);
+    const again = await StateDirectory.acquire({ stateDir, applicationId: 'app' });
+    await again.release();
+  });
+
+  it('at once opens nothing afterwards', async () => {
+    const { app, states } = appOf({ requestTimeout: 500 });
+    const started = app.start().catch((error: unknown) => error);
+    await app.close();
+    expect(await started).toMatchObject({ code: 'MILL_STATE_INVALID' });
+    expect(states.at(-1)).toBe('notRunning');
+    expect(app.metrics().group).toBeNull();
+    const again = await StateDirectory.acquire({ stateDir, applicationId: 'app' });
+    await again.release();
+  });
+});
+
+describe('listeners', () => {
+  it('that throw do no harm', async () => {
+    const { app } = appOf();
+    app.on('state', () => {
+      throw new Error('listener');
+    });
+    await app.close();
+    expect(app.state).toBe('notRunning');
+  });
+
+  it('are taken away by what `on` returns', async () => {
+    const { app } = appOf();
+    let told = 0;
+    app.on('state', () => told++)();
+    await app.close();
+    expect(told).toBe(0);
+  });
+});

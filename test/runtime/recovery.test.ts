@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { KafkaTransportError, MillraceError, errorTable, type ErrorCode } from '../../src/errors.js';
+import { recoveryOf } from '../../src/runtime/recovery.js';
+
+describe('what a thread mends by itself', () => {
+  const mended: readonly ErrorCode[] = [
+    'MILL_TRANSACTION_ABORTED',
+    'MILL_PRODUCER_FENCED',
+    'MILL_TRANSPORT',
+    'MILL_BROKER_UNREACHABLE',
+    'MILL_STORE_CORRUPTED',
+  ];
+  it.each(Object.keys(errorTable) as ErrorCode[])('%s', (code) => {
+    expect(recoveryOf(new MillraceError(code, 'x'))).toBe(mended.includes(code) ? 'recover' : 'ask');
+  });
+
+  it('is also a broker’s answer that passes, such as a leader being elected', () => {
+    const answered = (brokerErrorCode: number): MillraceError =>
+      new MillraceError('MILL_BROKER_ERROR', 'x', { details: { brokerErrorCode } });
+    expect([5, 6, 14, 16].map((code) => recoveryOf(answered(code)))).toEqual(['recover', 'recover', 'recover', 'recover']);
+    expect([29, 35, 9999].map((code) => recoveryOf(answered(code)))).toEqual(['ask', 'ask', 'ask']);
+  });
+
+  it('is a lost connection, and nothing that others throw', () => {
+    expect(recoveryOf(new KafkaTransportError('gone'))).toBe('recover');
+    expect(recoveryOf(new TypeError('x is not a function'))).toBe('ask');
+    expect(recoveryOf(undefined)).toBe('ask');
+  });
+});

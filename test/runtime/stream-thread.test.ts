@@ -1,0 +1,419 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { FetchedChunk } from '../../src/kafka/fetcher/fetched-chunk.js';
+import { deferred } from './harness/task-rig.js';
+import { aborted, broken, nothingProduced, ThreadRig } from './harness/thread-rig.js';
+
+let rig: ThreadRig;
+afterEach(async () => {
+  await rig.thread.stop(false);
+});
+
+/** Whether a promise has settled by now. */
+async function isDone(promise: Promise<unknown>): Promise<boolean> {
+  let done = false;
+  promise.then(
+    () => (done = true),
+    () => (done = true),
+  );
+  await rig.turns();
+  return done;
+}
+
+describe('an epoch', () => {
+  it('commits the positions of the tasks that did something, then tells them', async () => {
+    rig = new ThreadRig();
+    const [a, b] = await rig.running('0_0', '0_1');
+    a?.takes(3);
+    await rig.turns();
+    expect(rig.commits).toEqual([]);
+    await rig.turns(100);
+    expect(rig.commits).toMatchObject([{ offsets: [{ topic: 'in-0_0', offset: 3 }], member: { generation: 7 } }]);
+    expect(a?.committedEpochs).toEqual([]);
+    rig.commits[0]?.answer.resolve(nothingProduced);
+    await rig.turns();
+    expect([a?.committedEpochs, b?.frozen]).toEqual([[1], []]);
+  });
+
+  it('names its number, its producer and the time reached in the metadata of the offsets', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    a?.takes(1);
+    await rig.turns(100);
+    await rig.turns();
+    expect(rig.commits[0]?.offsets[0]?.metadata).toBe('millrace1{"e":1,"p":1,"t":"app-x-0"}');
+  });
+
+  it('goes on being filled while the one before it is committed', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    a?.takes(1);
+    await rig.turns();
+    await rig.turns(100);
+    a?.takes(5);
+    await rig.turns(100);
+    expect(a?.offset).toBe(6);
+    expect(rig.commits).toHaveLength(1);
+    rig.commits[0]?.answer.resolve(nothingProduced);
+    await rig.turns(1);
+    expect(rig.commits.map(({ offsets }) => offsets[0]?.offset)).toEqual([1, 6]);
+  });
+
+  it('is not committed when the group no longer counts the member in', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    rig.session = 'lost';
+    a?.takes(1);
+    await rig.turns();
+    await rig.turns(100);
+    expect(rig.commits).toEqual([]);
+    expect(a?.closed).toBe(false);
+    expect(rig.inits).toHaveLength(1);
+  });
+
+  it('is not committed when the tasks are lost while the session is asked about, however good the next identity is', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    rig.sessionQuestions = deferred<'ok' | 'lost'>();
+    a?.takes(1);
+    await rig.turns();
+    await rig.turns(100);
+    rig.lose('0_0');
+    rig.generation = 8;
+    rig.sessionQuestions.resolve('ok');
+    await rig.turns();
+    expect(rig.commits).toEqual([]);
+  });
+
+  it('lets nothing of a task be committed whose record failed in the meantime', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    const gate = deferred();
+    a?.work.push(() => {
+      a.dirty = true;
+      a.pending = gate.promise.then(() => {
+        a.pending = null;
+        a.failure = broken;
+      });
+      return 1;
+    });
+    await rig.turns();
+    gate.resolve();
+    await rig.turns(100);
+    expect(a?.frozen).toEqual([]);
+    expect(rig.errors.map(({ error }) => error)).toEqual([broken]);
+  });
+});
+
+describe('an offset commit that the group refuses for its generation', () => {
+  const refused = async (): Promise<ReturnType<NonNullable<(typeof rig.commits)[0]['renew']>>> => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    a?.takes(1);
+    await rig.turns();
+    await rig.turns(100);
+    const [commit] = rig.commits;
+    return commit?.renew?.(commit.member, 22) ?? null;
+  };
+
+  it('is sent again under the member’s next identity', async () => {
+    const next = refused();
+    rig.nextIdentity = async ({ generation }) => ({ ...rig.identity(), generation: generation + 1 });
+    expect(await next).toMatchObject({ generation: 8 });
+  });
+
+  it('is given up when the tasks are lost', async () => {
+    expect(await refused()).toBeNull();
+  });
+
+  it('is given up when the epoch was lost while it waited, even if the member has a new identity by then', async () => {
+    const next = deferred<ReturnType<typeof rig.identity>>();
+    const answer = refused();
+    rig.nextIdentity = () => next.promise;
+    await rig.turns();
+    await rig.turns(100);
+    rig.lose('0_0');
+    next.resolve(rig.identity());
+    expect(await answer).toBeNull();
+  });
+});
+
+describe('a revocation', () => {
+  it('is answered after the commit of what its tasks did', async () => {
+    rig = new ThreadRig();
+    const [a, b] = await rig.running('0_0', '0_1');
+    a?.takes(2);
+    await rig.turns();
+    const revoked = rig.revoke('0_0');
+    expect(await isDone(revoked)).toBe(false);
+    expect(rig.commits).toHaveLength(1);
+    expect(a?.closed).toBeNull();
+    rig.commits[0]?.answer.resolve(nothingProduced);
+    await revoked;
+    expect([a?.closed, b?.closed]).toEqual([true, null]);
+    expect(rig.fetcherCalls).toContain('unassign in-0_0');
+  });
+
+  it('lets the task take nothing more, and the others go on', async () => {
+    rig = new ThreadRig();
+    const [a, b] = await rig.running('0_0', '0_1');
+    a?.takes(1);
+    await rig.turns();
+    const revoked = rig.revoke('0_0');
+    a?.takes(10);
+    b?.takes(4);
+    await rig.turns();
+    rig.commits[0]?.answer.resolve(nothingProduced);
+    await revoked;
+    expect([a?.offset, b?.offset]).toEqual([1, 4]);
+  });
+
+  it('waits for a pending function, until the group takes the tasks away', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    a?.work.push(() => {
+      a.pending = new Promise(() => undefined);
+      return 1;
+    });
+    await rig.turns();
+    const revoked = rig.revoke('0_0');
+    expect(await isDone(revoked)).toBe(false);
+    rig.lose('0_0');
+    expect(await isDone(revoked)).toBe(true);
+    expect(a?.closed).toBe(false);
+    expect(rig.commits).toEqual([]);
+  });
+
+  it('ends without a commit when the epoch fails', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    a?.takes(1);
+    await rig.turns();
+    const revoked = rig.revoke('0_0');
+    await rig.turns();
+    rig.commits[0]?.answer.reject(aborted);
+    await revoked;
+    expect(a?.closed).toBe(false);
+    expect(a?.committedEpochs).toEqual([]);
+  });
+
+  it('stops a task that is still being opened', async () => {
+    rig = new ThreadRig();
+    rig.openings.push(new Promise(() => undefined));
+    rig.assign('0_0');
+    await rig.turns();
+    await rig.revoke('0_0');
+    expect(rig.opened).toEqual([]);
+    expect(rig.thread.isRunning).toBe(true);
+  });
+});
+
+describe('a lost task', () => {
+  it('is closed without a commit, the producer starts anew, and what is still owned is opened from the last commit', async () => {
+    rig = new ThreadRig();
+    const [a, b] = await rig.running('0_0', '0_1');
+    a?.takes(1);
+    b?.takes(1);
+    await rig.turns();
+    rig.committedOffset = 40;
+    rig.lose('0_0');
+    await rig.turns();
+    expect([a?.closed, b?.closed]).toEqual([false, false]);
+    expect(rig.inits).toHaveLength(1);
+    expect([...rig.thread.tasks.keys()]).toEqual(['0_1']);
+    expect(rig.fetcherCalls.at(-1)).toBe('assign in-0_1@40');
+  });
+
+  it('whose commit comes through late changes nothing any more', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    a?.takes(1);
+    await rig.turns();
+    await rig.turns(100);
+    rig.lose('0_0');
+    rig.commits[0]?.answer.resolve(nothingProduced);
+    await rig.turns();
+    expect(a?.committedEpochs).toEqual([]);
+    expect(rig.metrics.epochs).toBe(0);
+  });
+
+  it('that nobody runs here is no failure', async () => {
+    rig = new ThreadRig();
+    await rig.running('0_0');
+    rig.lose('0_7');
+    await rig.turns();
+    expect(rig.inits).toEqual([]);
+  });
+});
+
+describe('a failure', () => {
+  it('that recovery mends is not told to the app', async () => {
+    rig = new ThreadRig();
+    await rig.running('0_0');
+    rig.thread.fail(aborted);
+    await rig.turns();
+    expect(rig.errors).toEqual([]);
+    expect(rig.activity).toEqual(['rebalancing', 'running', 'rebalancing', 'running']);
+  });
+
+  it('that it does not stops everything until the app decides', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    rig.thread.fail(broken);
+    const before = a?.runs;
+    await rig.turns();
+    expect(a?.runs).toBe(before);
+    expect(a?.closed).toBeNull();
+    rig.errors[0]?.restart();
+    await rig.turns();
+    expect(a?.closed).toBe(false);
+    expect(rig.task('0_0').offset).toBe(0);
+  });
+
+  it('of the recovery itself is tried again, with the app’s consent where it has to be', async () => {
+    rig = new ThreadRig();
+    await rig.running('0_0');
+    rig.initErrors.push(aborted, broken);
+    rig.thread.fail(aborted);
+    await waitUntil(() => rig.errors.length === 1);
+    rig.errors[0]?.restart();
+    await waitUntil(() => rig.thread.isRunning);
+    expect(rig.inits).toHaveLength(3);
+  });
+
+  it('while opening a task is tried again when it passes, and told otherwise', async () => {
+    rig = new ThreadRig();
+    rig.openings.push(aborted);
+    rig.assign('0_0');
+    await waitUntil(() => rig.thread.isRunning);
+    rig.openings.push(broken);
+    rig.assign('0_1');
+    await rig.turns();
+    expect(rig.errors).toMatchObject([{ error: broken }]);
+  });
+
+  it('that comes again before a commit lets the tasks rest, longer each time; a commit ends that', async () => {
+    const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    const started: number[] = [];
+    rig = new ThreadRig();
+    await rig.running('0_0');
+    for (let i = 0; i < 4; i++) {
+      const at = performance.now();
+      rig.thread.fail(aborted);
+      await waitUntil(() => rig.thread.isRunning);
+      started.push(performance.now() - at);
+    }
+    expect(started[0]).toBeLessThan(90);
+    [100, 200, 400].forEach((pause, index) => {
+      expect(started[index + 1]).toBeGreaterThan(pause - 10);
+    });
+    rig.thread.committed();
+    const at = performance.now();
+    rig.thread.fail(aborted);
+    await waitUntil(() => rig.thread.isRunning);
+    expect(performance.now() - at).toBeLessThan(90);
+    random.mockRestore();
+  });
+
+  it('at rest does not hold up a revocation', async () => {
+    rig = new ThreadRig();
+    await rig.running('0_0');
+    for (let i = 0; i < 2; i++) {
+      rig.thread.fail(aborted);
+      await rig.turns();
+    }
+    expect(rig.thread.tasks.size).toBe(0);
+    await rig.revoke('0_0');
+    expect(rig.thread.isRunning).toBe(true);
+  });
+});
+
+describe('the sleep of the loop', () => {
+  it('does not turn into spinning while a due timer’s task is busy or given up', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    a!.wakeUp = 0;
+    a!.pending = new Promise(() => undefined);
+    await rig.turns();
+    const clock = jest.spyOn(globalThis, 'setTimeout');
+    await rig.turns();
+    const sleeps = clock.mock.calls.map(([, ms]) => ms ?? 0);
+    clock.mockRestore();
+    expect(sleeps.length).toBeLessThan(3);
+    expect(sleeps.every((ms) => ms >= 500)).toBe(true);
+  });
+});
+
+describe('a chunk', () => {
+  it('for a partition that no task reads gives its room back', async () => {
+    rig = new ThreadRig();
+    rig.thread.receive({ topic: 'elsewhere', partition: 0, byteLength: 12 } as FetchedChunk);
+    expect(rig.fetcherCalls).toContain('consumed 12');
+  });
+});
+
+describe('stopping', () => {
+  it('cleanly commits first', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    a?.takes(1);
+    await rig.turns();
+    const stopped = rig.thread.stop(true);
+    expect(await isDone(stopped)).toBe(false);
+    rig.commits[0]?.answer.resolve(nothingProduced);
+    await stopped;
+    expect([a?.closed, a?.committedEpochs]).toEqual([true, [1]]);
+    expect(rig.fetcherCalls.at(-1)).toBe('stop');
+  });
+
+  it('at once ends a clean stop that waits for a function without end', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    a?.work.push(() => {
+      a.pending = new Promise(() => undefined);
+      return 1;
+    });
+    await rig.turns();
+    const clean = rig.thread.stop(true);
+    expect(await isDone(clean)).toBe(false);
+    await rig.thread.stop(false);
+    await clean;
+    expect(a?.closed).toBe(false);
+    expect(rig.commits).toEqual([]);
+  });
+
+  it('at once ends a recovery that the app has not decided about', async () => {
+    rig = new ThreadRig();
+    await rig.running('0_0');
+    rig.initErrors.push(broken);
+    rig.thread.fail(aborted);
+    await rig.turns();
+    const revoked = rig.revoke('0_0');
+    await rig.thread.stop(false);
+    await revoked;
+    expect(rig.errors).toHaveLength(1);
+  });
+
+  it('twice is the same as once', async () => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    await Promise.all([rig.thread.stop(true), rig.thread.stop(true)]);
+    expect(a?.closed).toBe(true);
+  });
+
+  it('closes what it can when a task fails to close, and says so', async () => {
+    rig = new ThreadRig();
+    const [a, b] = await rig.running('0_0', '0_1');
+    a!.closing = Promise.reject(broken);
+    await expect(rig.thread.stop(true)).rejects.toBe(broken);
+    expect(b?.closed).toBe(true);
+    expect(rig.fetcherCalls.at(-1)).toBe('stop');
+  });
+});
+
+async function waitUntil(condition: () => boolean): Promise<void> {
+  for (let i = 0; i < 500; i++) {
+    if (condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error('it never came to that');
+}

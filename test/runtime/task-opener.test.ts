@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import type { CommittedOffset, KafkaPort, OffsetQuery } from '../../src/kafka/port.js';
+import { silentLogger } from '../../src/observability/logger.js';
+import { failAlways } from '../../src/runtime/error-policy.js';
+import { SerdeDefaults } from '../../src/runtime/serde-defaults.js';
+import type { StateRestorer } from '../../src/runtime/state-restorer.js';
+import { TaskMetrics } from '../../src/runtime/task-metrics.js';
+import { TaskOpener } from '../../src/runtime/task-opener.js';
+import type { TaskPlan } from '../../src/runtime/task-plan.js';
+import { serdes } from '../../src/serdes/serdes.js';
+import { encodeCommittedMetadata } from '../../src/transactions/committed-metadata.js';
+
+const text = { keySerde: serdes.string, valueSerde: serdes.string };
+const builder = new StreamsBuilder();
+builder
+  .stream('in', text)
+  .groupByKey()
+  .count({ materialized: { storeName: 'counts' } });
+const topology = builder.build();
+
+function planOf(offsetReset: TaskPlan['inputs'][number]['offsetReset'] = null): TaskPlan {
+  const [subTopology] = topology.subTopologies;
+  if (subTopology === undefined) throw new Error('no sub-topology');
+  return {
+    id: '0_3',
+    partition: 3,
+    topology,
+    subTopology,
+    inputs: [{ topic: 'in', partition: 3, sourceNode: 'KSTREAM-SOURCE-0000000000', offsetReset }],
+    stores: [...topology.stores.values()].map(({ spec }) => ({ ...spec, engine: 'memory' as const })),
+    changelogs: [{ store: 'counts', topic: 'app-counts-changelog', partition: 3, topicId: null }],
+    topicOf: (name) => name,
+  };
+}
+
+function opening(
+  options: {
+    readonly committed?: Partial<CommittedOffset>;
+    readonly autoOffsetReset?: 'earliest' | 'latest' | 'none';
+    readonly listError?: number;
+    readonly restore?: (order: string[]) => Promise<void>;
+  } = {},
+) {
+  const order: string[] = [];
+  const serdesOfAll = new SerdeDefaults(null, null);
+  const opener = new TaskOpener({
+    port: {
+      findCoordinator: async () => 1,
+      offsetFetch: async () => {
+        order.push('offsets');
+        return {
+          errorCode: 0,
+          offsets: [{ topic: 'in', partition: 3, offset: -1, leaderEpoch: -1, metadata: null, errorCode: 0, ...options.committed }],
+        };
+      },
+      listOffsets: async ([query]: readonly OffsetQuery[]) => [
+        { topic: 'in', partition: 3, errorCode: options.listError ?? 0, offset: query?.at === 'earliest' ? 11 : 99 },
+      ],
+    } as unknown as KafkaPort,
+    env: () => ({
+      applicationId: 'app',
+      output: {
+        partitionCount: () => 1,
+        builder: () => {
+          throw new Error('nothing is written');
+        },
+      },
+      errors: failAlways,
+      logger: silentLogger,
+      metrics: new TaskMetrics(),
+      defaultEmit: 'onUpdate',
+      maxTaskIdleMs: 0,
+      isolation: 'read_committed',
+      wallClock: () => 0,
+      requestCommit: () => undefined,
+      serde: (serde, node, part) => serdesOfAll.compiled(serde, node, part),
+    }),
+    groupId: 'app',
+    emitsOnCommit: true,
+    exactlyOnce: true,
+    autoOffsetReset: options.autoOffsetReset ?? 'earliest',
+    defaultEngine: 'memory',
+    cacheBytes: () => 0,
+    taskDirectory: () => '/nowhere',
+    storeSerdes: (spec) => serdesOfAll.ofStore(spec),
+    globalStore: () => undefined,
+    restorer: {
+      restore: async () => {
+        order.push('restore');
+        await options.restore?.(order);
+      },
+    } as unknown as StateRestorer,
+    lags: { lag: () => 0 },
+    released: () => undefined,
+    fenceDeadOwners: async () => undefined,
+    logger: silentLogger,
+  });
+  return { opener, order };
+}
+
+const signal = new AbortController().signal;
+const positionOf = async (options: Parameters<typeof opening>[0], plan = planOf()) =>
+  (await opening(options).opener.open(plan, signal)).task.positions()[0];
+
+describe('taking a task over', () => {
+  it('reads the stable offsets first and restores the stores after: so the changelog ends with the epoch of those offsets', async () => {
+    const { opener, order } = opening();
+    await opener.open(planOf(), signal);
+    expect(order).toEqual(['offsets', 'restore']);
+  });
+
+  it('goes on at the committed offset, with the time committed beside it', async () => {
+    const metadata = encodeCommittedMetadata({ epoch: 4, transactionalId: 'app-1-0', partitionTime: 777 });
+    expect(await positionOf({ committed: { offset: 42, metadata } })).toMatchObject({ offset: 42, partitionTime: 777 });
+    expect(await positionOf({ committed: { offset: 42, metadata: 'of another tool' } })).toMatchObject({ offset: 42, partitionTime: -1 });
+  });
+
+  it('without one begins where the source says, else where the app does', async () => {
+    expect(await positionOf({})).toMatchObject({ offset: 11 });
+    expect(await positionOf({ autoOffsetReset: 'latest' })).toMatchObject({ offset: 99 });
+    expect(await positionOf({ autoOffsetReset: 'latest' }, planOf('earliest'))).toMatchObject({ offset: 11 });
+    await expect(positionOf({ autoOffsetReset: 'none' })).rejects.toMatchObject({ code: 'MILL_OFFSET_OUT_OF_RANGE' });
+    await expect(positionOf({}, planOf('none'))).rejects.toMatchObject({
+      code: 'MILL_OFFSET_OUT_OF_RANGE',
+      details: { topic: 'in', partition: 3 },
+    });
+  });
+
+  it('names the partition whose offset can’t be read', async () => {
+    await expect(positionOf({ listError: 6 })).rejects.toMatchObject({ code: 'MILL_BROKER_ERROR', details: { brokerErrorCode: 6 } });
+  });
+
+  it('that is given up while its stores are restored opens nothing', async () => {
+    const stop = new AbortController();
+    const { opener } = opening({
+      restore: async () => {
+        stop.abort(new Error('given up'));
+      },
+    });
+    await expect(opener.open(planOf(), stop.signal)).rejects.toThrow('given up');
+  });
+});
