@@ -1,17 +1,17 @@
 import { EventEmitter } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../errors.js';
-import { createKafkajsPort } from '../kafka/kafkajs/kafkajs-port.js';
+import { delay } from '../kafka/backoff.js';
 import type { KafkaPort } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import { SerdeDefaults } from '../runtime/serde-defaults.js';
 import type { RestoreListener } from '../runtime/state-restorer.js';
 import { buildThread, type BuiltThread } from '../runtime/thread-factory.js';
 import { GlobalTables } from '../runtime/global-tables.js';
-import { StateDirectory } from '../stores/state-directory.js';
+import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { Topology } from '../topology/nodes.js';
 import { qualifiedName } from '../topology/task-layout.js';
 import { snapshotMetrics, type AppMetrics } from './app-metrics.js';
+import { realPlatform, type AppPlatform } from './app-platform.js';
 import { resolveConfig, type ResolvedConfig, type StreamsConfig } from './config.js';
 import { prepareTopics } from './internal-topics.js';
 
@@ -59,7 +59,7 @@ export class StreamsApp {
   private restoreListener: RestoreListener = {};
   private uncaughtErrorHandler: UncaughtErrorHandler = () => 'shutdownClient';
   private ports: KafkaPort[] = [];
-  private directory: StateDirectory | null = null;
+  private directory: InstanceDirectory | null = null;
   private built: BuiltThread | null = null;
   private globals: GlobalTables | null = null;
   /** `startParts` under way or done: whoever shuts down waits until it opens nothing more. */
@@ -73,10 +73,14 @@ export class StreamsApp {
     this.endStart = reject;
   });
 
-  /** @throws MILL_CONFIG_INVALID with every fault of the configuration and every node without a serde */
+  /**
+   * @param platform for tests: what stands in for sockets and files
+   * @throws MILL_CONFIG_INVALID with every fault of the configuration and every node without a serde
+   */
   constructor(
     private readonly topology: Topology,
     config: StreamsConfig,
+    private readonly platform: AppPlatform = realPlatform,
   ) {
     this.config = resolveConfig(config);
     this.logger = this.config.logger;
@@ -157,7 +161,7 @@ export class StreamsApp {
   private async startParts(): Promise<void> {
     const { config, topology, logger } = this;
     const { applicationId } = config;
-    const directory = await StateDirectory.acquire({ stateDir: config.stateDir, applicationId });
+    const directory = await this.platform.openDirectory({ stateDir: config.stateDir, applicationId });
     this.directory = directory;
     this.mustBeStarting();
     const tasksOnDisk = await directory.tasks();
@@ -243,7 +247,7 @@ export class StreamsApp {
 
   private openPort(purpose: string): KafkaPort {
     const { config } = this;
-    const port = createKafkajsPort(
+    const port = this.platform.openPort(
       {
         brokers: config.bootstrapServers,
         clientId: `${config.clientId}-${purpose}`,
@@ -329,7 +333,8 @@ export class StreamsApp {
     this.become('pendingShutdown');
     const done = this.shutDown('notRunning', true);
     const timer = new AbortController();
-    const late = sleep(timeout, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const);
+    const isLate = (): 'late' => 'late';
+    const late = delay(timeout, timer.signal).then(isLate, isLate);
     try {
       if ((await Promise.race([done, late])) !== 'late') return;
     } finally {
@@ -377,7 +382,7 @@ export class StreamsApp {
     built?.chores.stop();
     built?.member.stop();
     const stopped = Promise.allSettled([built?.thread.stop(false), this.globals?.close()]);
-    await Promise.race([stopped, sleep(abandonWithinMs)]);
+    await Promise.race([stopped, delay(abandonWithinMs)]);
     await Promise.allSettled(this.ports.map((port) => port.close()));
     await this.directory?.release();
     this.become('notRunning');

@@ -1,13 +1,13 @@
 import type { KafkaPort, TopicPartition } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
-import type { StateDirectory } from '../stores/state-directory.js';
+import type { InstanceDirectory } from '../stores/state-directory.js';
 
 /** Milliseconds between two rounds of each chore; Kafka Streams' `repartition.purge.interval.ms`, `metadata.max.age.ms`, `state.cleanup.delay.ms`. */
 export const choreIntervals = { purge: 30_000, metadata: 300_000, cleanup: 600_000 } as const;
 
 export interface ThreadChoresOptions {
   readonly port: KafkaPort;
-  readonly stateDirectory: StateDirectory;
+  readonly stateDirectory: InstanceDirectory;
   /** Whether a topic is a repartition topic of this app. */
   readonly isRepartition: (topic: string) => boolean;
   /** Committed input positions of the tasks that run here. */

@@ -10,7 +10,7 @@ import { GroupMember } from '../rebalance/group-member.js';
 import type { JoinedMember } from '../rebalance/assignment-plan.js';
 import { stickyAssignor } from '../rebalance/sticky-assignor.js';
 import { formatTaskId, parseTaskId } from '../rebalance/task-id.js';
-import type { StateDirectory } from '../stores/state-directory.js';
+import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { StateStore } from '../stores/store.js';
 import { topologyFingerprint } from '../topology/fingerprint.js';
 import type { Topology } from '../topology/nodes.js';
@@ -50,7 +50,7 @@ export interface ThreadSettings {
   readonly errors: ErrorPolicy;
   readonly serdes: SerdeDefaults;
   readonly logger: Logger;
-  readonly stateDirectory: StateDirectory;
+  readonly stateDirectory: InstanceDirectory;
   /** Tasks that have state in the directory at the start. */
   readonly tasksOnDisk: readonly string[];
   readonly clusterId: string | null;
@@ -92,6 +92,8 @@ export function buildThread(
   const now = Date.now;
   const tasksOnDisk = new Set(settings.tasksOnDisk);
   const plans = new CurrentPlans(() => TaskPlans.read(applicationId, topology, ports.main));
+  /** Counts how often the group took all tasks away without asking. */
+  let losses = 0;
   let live: { readonly ids: ReadonlySet<string>; readonly generation: number } | null = null;
 
   const producer = new TransactionalProducer({
@@ -228,7 +230,10 @@ export function buildThread(
     onAssigned: async (assignment, _added, generation) => {
       live = { ids: new Set(assignment.liveTransactionalIds), generation };
       if (assignment.error !== null) throw refusal(assignment.error);
+      const lossesBefore = losses;
       await plans.refreshWhenReachable(logger, () => member.hasEnded);
+      // The group may have taken the tasks away meanwhile: others run them by now.
+      if (losses !== lossesBefore) return;
       for (const task of assignment.activeTasks) tasksOnDisk.add(formatTaskId(task));
       thread.assigned(assignment);
       // Tasks that are opened look for dead owners when those hold them back; output that nothing here reads would stay held back.
@@ -238,6 +243,7 @@ export function buildThread(
     },
     onRevoked: (tasks) => thread.revoke(tasks),
     onLost: (tasks) => {
+      losses++;
       thread.lost(tasks);
     },
     onMemberId: (memberId) => {

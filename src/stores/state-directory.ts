@@ -37,6 +37,12 @@ export function defaultStateDir(): string {
   return join(tmpdir(), 'millrace');
 }
 
+/** What the runtime needs of the directory. */
+export type InstanceDirectory = Pick<
+  StateDirectory,
+  'processId' | 'memberId' | 'rememberMember' | 'taskDirectory' | 'tasks' | 'removeStale' | 'release'
+>;
+
 export class StateDirectory {
   private released: Promise<void> | null = null;
   private saving: Promise<void> = Promise.resolve();

@@ -1,0 +1,15 @@
+/** What an app takes from outside, so that tests can put a cluster and a disk in memory in the place of sockets and files. */
+import { createKafkajsPort } from '../kafka/kafkajs/kafkajs-port.js';
+import type { ConnectionConfig, KafkaPort } from '../kafka/port.js';
+import type { Logger } from '../observability/logger.js';
+import { StateDirectory, type InstanceDirectory, type StateDirectoryOptions } from '../stores/state-directory.js';
+
+export interface AppPlatform {
+  openPort(config: ConnectionConfig, logger: Logger): KafkaPort;
+  openDirectory(options: StateDirectoryOptions): Promise<InstanceDirectory>;
+}
+
+export const realPlatform: AppPlatform = {
+  openPort: (config, logger) => createKafkajsPort(config, logger),
+  openDirectory: (options) => StateDirectory.acquire(options),
+};

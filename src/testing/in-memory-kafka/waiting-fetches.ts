@@ -1,0 +1,105 @@
+/** Fetches: answered at once when there is enough to give, else parked until there is or their time is up. */
+import { ErrorCodes as E } from '../../kafka/error-codes.js';
+import type { FetchedPartition, FetchRequest, FetchResponse, TopicPartition } from '../../kafka/port.js';
+import type { PartitionLog } from './partition-log.js';
+import type { SimulationClock } from './simulation-clock.js';
+
+/** A log that this broker serves, or why it does not. */
+export type ServedLog = PartitionLog | number;
+
+interface WaitingFetch {
+  readonly broker: number;
+  readonly partitions: ReadonlySet<string>;
+  readonly look: () => void;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+export class WaitingFetches {
+  private readonly waiting = new Set<WaitingFetch>();
+
+  constructor(private readonly clock: SimulationClock) {}
+
+  fetch(
+    broker: number,
+    request: FetchRequest,
+    served: (partition: TopicPartition) => ServedLog,
+    reply: (answer: FetchResponse) => void,
+  ): void {
+    if (request.maxWaitMs <= 0 || isReady(request, served)) {
+      reply(answerTo(request, served));
+      return;
+    }
+    const finish = (): void => {
+      cancel();
+      this.waiting.delete(entry);
+      reply(answerTo(request, served));
+    };
+    const cancel = this.clock.setTimer(finish, request.maxWaitMs);
+    const entry: WaitingFetch = {
+      broker,
+      partitions: new Set(request.partitions.map(keyOf)),
+      look: () => {
+        if (isReady(request, served)) finish();
+      },
+    };
+    this.waiting.add(entry);
+  }
+
+  /** Something changed in a log. */
+  changed(partition: TopicPartition): void {
+    const key = keyOf(partition);
+    for (const entry of [...this.waiting]) if (this.waiting.has(entry) && entry.partitions.has(key)) entry.look();
+  }
+
+  /** The broker went down: nobody is answered. */
+  clear(broker: number): void {
+    for (const entry of this.waiting) if (entry.broker === broker) this.waiting.delete(entry);
+  }
+}
+
+/** Enough bytes, or an error, which is told at once. */
+function isReady({ partitions, isolation, minBytes }: FetchRequest, served: (partition: TopicPartition) => ServedLog): boolean {
+  let bytes = 0;
+  for (const partition of partitions) {
+    const log = served(partition);
+    if (typeof log === 'number' || isOutOfRange(log, partition.offset)) return true;
+    bytes += log.available(partition.offset, isolation, partition.maxBytes);
+  }
+  return bytes >= minBytes;
+}
+
+function answerTo(request: FetchRequest, served: (partition: TopicPartition) => ServedLog): FetchResponse {
+  let room = request.maxBytes;
+  const partitions = request.partitions.map((wanted): FetchedPartition => {
+    const { topic, partition, offset, maxBytes } = wanted;
+    const log = served(wanted);
+    if (typeof log === 'number') return failed(topic, partition, log);
+    if (isOutOfRange(log, offset)) return failed(topic, partition, E.OFFSET_OUT_OF_RANGE);
+    const slice = log.read(offset, request.isolation, Math.min(room, maxBytes), room === request.maxBytes);
+    room = Math.max(0, room - slice.records.length);
+    return {
+      topic,
+      partition,
+      errorCode: E.NONE,
+      highWatermark: log.endOffset,
+      lastStableOffset: log.lastStableOffset,
+      logStartOffset: log.logStartOffset,
+      ...slice,
+    };
+  });
+  return { errorCode: E.NONE, throttleMs: 0, partitions };
+}
+
+function failed(topic: string, partition: number, errorCode: number): FetchedPartition {
+  const unknown = { highWatermark: -1, lastStableOffset: -1, logStartOffset: -1 };
+  return { topic, partition, errorCode, ...unknown, abortedTransactions: [], records: NO_BYTES };
+}
+
+function isOutOfRange(log: PartitionLog, offset: number): boolean {
+  return offset < log.logStartOffset || offset > log.endOffset;
+}
+
+function keyOf({ topic, partition }: TopicPartition): string {
+  return `${topic}-${partition}`;
+}

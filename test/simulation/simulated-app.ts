@@ -1,0 +1,133 @@
+/** App instances as processes of a virtual world: each with a disk that outlives it, each start a new process on it. */
+import type { Logger } from '../../src/observability/logger.js';
+import { StreamsApp } from '../../src/app/streams-app.js';
+import type { StreamsConfig } from '../../src/app/config.js';
+import type { InstanceDirectory } from '../../src/stores/state-directory.js';
+import type { NetworkFaults } from '../../src/testing/in-memory-kafka/client-network.js';
+import type { InMemoryKafka } from '../../src/testing/in-memory-kafka/in-memory-kafka.js';
+import type { Topology } from '../../src/topology/nodes.js';
+import { SimulatedProcess, type VirtualWorld } from './virtual-world.js';
+
+export interface SimulatedAppOptions {
+  readonly world: VirtualWorld;
+  readonly kafka: InMemoryKafka;
+  readonly topology: () => Topology;
+  readonly config: Partial<StreamsConfig> & { readonly applicationId: string };
+  readonly faults: () => NetworkFaults;
+  readonly newId: () => string;
+  readonly log: (instance: string, level: string, message: string, fields: object) => void;
+}
+
+export class SimulatedApp {
+  process: SimulatedProcess | null = null;
+  app: StreamsApp | null = null;
+  /** Errors that stopped the app or that it reported. */
+  readonly errors: Error[] = [];
+  private disk: Disk;
+  private starts = 0;
+
+  constructor(
+    readonly name: string,
+    private readonly options: SimulatedAppOptions,
+  ) {
+    this.disk = new Disk(options.newId());
+  }
+
+  get isRunning(): boolean {
+    return this.app?.state === 'running';
+  }
+
+  start(): void {
+    const { world, kafka, config, log } = this.options;
+    const process = new SimulatedProcess(`${this.name}.${++this.starts}`);
+    this.process = process;
+    const { disk } = this;
+    const logger: Logger = loggerTo((level, message, fields) => log(process.name, level, message, fields));
+    world.as(process, () => {
+      const app = new StreamsApp(
+        this.options.topology(),
+        { bootstrapServers: 'memory:9092', storeEngine: 'memory', logger, clientId: process.name, ...config },
+        {
+          openPort: ({ clientId }) => kafka.port({ clientId, clock: world.clockOf(process), faults: this.options.faults }),
+          openDirectory: () => Promise.resolve(disk),
+        },
+      );
+      this.app = app;
+      app.on('error', (error) => this.fault(error));
+      app.start().catch((error: unknown) => {
+        // A process that cannot start ends, and its supervisor starts it again.
+        log(process.name, 'error', `start failed: ${String(error)}`, {});
+        this.lastStartError = error as Error;
+      });
+    });
+  }
+
+  lastStartError: Error | null = null;
+
+  /** kill -9. */
+  crash(): void {
+    if (this.process !== null) this.process.isDead = true;
+    this.process = null;
+    this.app = null;
+  }
+
+  /** SIGSTOP until then. */
+  pauseFor(ms: number): void {
+    if (this.process !== null) this.process.pausedUntil = this.options.world.now + ms;
+  }
+
+  close(): void {
+    const { app, process } = this;
+    if (app === null || process === null) return;
+    this.options.world.as(process, () => {
+      app.close().catch((error: unknown) => this.options.log(process.name, 'error', `close failed: ${String(error)}`, {}));
+    });
+  }
+
+  /** The next start is on another machine. */
+  newDisk(): void {
+    this.disk = new Disk(this.options.newId());
+  }
+
+  private fault(error: Error): void {
+    this.errors.push(error);
+  }
+}
+
+/** Everything in memory: identity and member ids survive a crash, stores do not. */
+class Disk implements InstanceDirectory {
+  private readonly members = new Map<string, string>();
+
+  constructor(readonly processId: string) {}
+
+  memberId(thread: string): string | null {
+    return this.members.get(thread) ?? null;
+  }
+
+  async rememberMember(thread: string, memberId: string | null): Promise<void> {
+    if (memberId === null) this.members.delete(thread);
+    else this.members.set(thread, memberId);
+  }
+
+  taskDirectory(taskId: string): string {
+    return `/nowhere/${taskId}`;
+  }
+
+  async tasks(): Promise<string[]> {
+    return [];
+  }
+
+  async removeStale(): Promise<string[]> {
+    return [];
+  }
+
+  async release(): Promise<void> {
+    // Nothing is locked.
+  }
+}
+
+function loggerTo(write: (level: string, message: string, fields: object) => void): Logger {
+  const at = (level: string) => (fields: object, message?: string) => write(level, message ?? '', fields);
+  const logger = { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), fatal: at('fatal') };
+  return { ...logger, child: () => loggerTo(write) };
+}

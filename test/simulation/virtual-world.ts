@@ -1,0 +1,223 @@
+/**
+ * Time in a simulation: one queue of events, run one after the other, each to the end of all the promises it settles.
+ *
+ * While a world is installed, the globals for timers, clocks and randomness are its own, so the runtime runs in it unchanged. An event belongs to the process
+ * whose event scheduled it; those of a dead process never run, those of a paused one run when it wakes up. So a process can die or stop between any two
+ * of its awaits that reach outside. The same seed gives the same run.
+ */
+import type { Random } from '../../src/testing/in-memory-kafka/random.js';
+import type { SimulationClock } from '../../src/testing/in-memory-kafka/simulation-clock.js';
+
+/** One operating-system process. */
+export class SimulatedProcess {
+  isDead = false;
+  pausedUntil = 0;
+
+  constructor(readonly name: string) {}
+}
+
+interface WorldEvent {
+  at: number;
+  readonly order: number;
+  readonly run: () => void;
+  readonly owner: SimulatedProcess;
+  isCancelled: boolean;
+}
+
+/** Virtual milliseconds that a look at the monotonic clock takes: work takes time, and slices end. */
+const glanceMs = 0.003;
+const epochMs = 1_700_000_000_000;
+/** Steps between two turns of the real event loop. */
+const stepsPerTurn = 5000;
+
+const real = {
+  setTimeout: globalThis.setTimeout,
+  clearTimeout: globalThis.clearTimeout,
+  setInterval: globalThis.setInterval,
+  clearInterval: globalThis.clearInterval,
+  setImmediate: globalThis.setImmediate,
+  clearImmediate: globalThis.clearImmediate,
+  dateNow: Date.now.bind(Date),
+  random: Math.random.bind(Math),
+  performanceNow: performance.now.bind(performance),
+};
+
+export class VirtualWorld {
+  steps = 0;
+  private time = 0;
+  private order = 0;
+  private readonly heap: WorldEvent[] = [];
+  /** What belongs to no process: brokers, the network, the test itself. */
+  readonly outside = new SimulatedProcess('outside');
+  private current = this.outside;
+
+  constructor(private readonly random: Random) {}
+
+  /** Milliseconds since the world began. */
+  get now(): number {
+    return this.time;
+  }
+
+  clockOf(owner: SimulatedProcess): SimulationClock {
+    return {
+      now: () => epochMs + this.time,
+      setTimer: (run, delayMs) => {
+        const event = this.schedule(run, delayMs, owner);
+        return () => {
+          event.isCancelled = true;
+        };
+      },
+    };
+  }
+
+  /** Runs `start` as code of that process. */
+  as<T>(owner: SimulatedProcess, start: () => T): T {
+    const before = this.current;
+    this.current = owner;
+    try {
+      return start();
+    } finally {
+      this.current = before;
+    }
+  }
+
+  /** Runs events until `isDone`, at most `forMs` from now. True when done. */
+  async run(forMs: number, isDone: () => boolean = () => false): Promise<boolean> {
+    const end = this.time + forMs;
+    await settled();
+    while (!isDone()) {
+      const event = this.pop();
+      if (event === undefined || event.at > end) {
+        if (event !== undefined) this.push(event);
+        this.time = end;
+        return false;
+      }
+      this.time = Math.max(this.time, event.at);
+      this.current = event.owner;
+      event.run();
+      await settled();
+      this.current = this.outside;
+      if (++this.steps % stepsPerTurn === 0) await new Promise((resolve) => real.setImmediate(resolve));
+    }
+    return true;
+  }
+
+  install(): void {
+    const timer = (run: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): VirtualTimer =>
+      new VirtualTimer(this.schedule(() => run(...args), Math.max(1, delayMs || 0), this.current));
+    const interval = (run: () => void, everyMs = 0): VirtualTimer => {
+      const owner = this.current;
+      const handle: VirtualTimer = new VirtualTimer(null);
+      const again = (): void => {
+        handle.event = this.schedule(
+          () => {
+            again();
+            run();
+          },
+          Math.max(1, everyMs),
+          owner,
+        );
+      };
+      again();
+      return handle;
+    };
+    const immediate = (run: (...args: unknown[]) => void, ...args: unknown[]): VirtualTimer =>
+      new VirtualTimer(this.schedule(() => run(...args), 0, this.current));
+    const clear = (handle: unknown): void => {
+      if (handle instanceof VirtualTimer) handle.cancel();
+      else real.clearTimeout(handle as NodeJS.Timeout);
+    };
+    Object.assign(globalThis, { setTimeout: timer, setInterval: interval, setImmediate: immediate });
+    Object.assign(globalThis, { clearTimeout: clear, clearInterval: clear, clearImmediate: clear });
+    Date.now = () => Math.floor(epochMs + this.time);
+    Math.random = () => this.random.next();
+    performance.now = () => (this.time += glanceMs);
+  }
+
+  uninstall(): void {
+    const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = real;
+    Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate });
+    Date.now = real.dateNow;
+    Math.random = real.random;
+    performance.now = real.performanceNow;
+    this.heap.length = 0;
+  }
+
+  private schedule(run: () => void, delayMs: number, owner: SimulatedProcess): WorldEvent {
+    const event = { at: this.time + Math.max(0, delayMs), order: this.order++, run, owner, isCancelled: false };
+    this.push(event);
+    return event;
+  }
+
+  private pop(): WorldEvent | undefined {
+    for (;;) {
+      const event = this.take();
+      if (event === undefined) return undefined;
+      if (event.isCancelled || event.owner.isDead) continue;
+      if (event.owner.pausedUntil <= event.at) return event;
+      event.at = event.owner.pausedUntil;
+      this.push(event);
+    }
+  }
+
+  private push(event: WorldEvent): void {
+    const { heap } = this;
+    let at = heap.push(event) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(event, heap[parent]!)) break;
+      heap[at] = heap[parent]!;
+      at = parent;
+    }
+    heap[at] = event;
+  }
+
+  private take(): WorldEvent | undefined {
+    const { heap } = this;
+    const first = heap[0];
+    const last = heap.pop();
+    if (first === undefined || last === undefined || heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
+      if (!isBefore(heap[child]!, last)) break;
+      heap[at] = heap[child]!;
+      at = child;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+class VirtualTimer {
+  constructor(public event: WorldEvent | null) {}
+
+  cancel(): void {
+    if (this.event !== null) this.event.isCancelled = true;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  hasRef(): boolean {
+    return true;
+  }
+}
+
+function isBefore(a: WorldEvent, b: WorldEvent): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+/** Resolves when no promise has a reaction left to run: ticks run only after the microtasks. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    queueMicrotask(() => process.nextTick(resolve));
+  });
+}
