@@ -80,21 +80,6 @@ export interface KTable<K, V> {
   suppress(suppressed: Suppressed, options?: NamedOptions): KTable<K, V>;
 
   /**
-   * A table of the rows that both tables have, by key. It changes whenever a row of either changes. Both topics need equal partition counts, or the app fails
-   * at start with MILL_TOPOLOGY_NOT_COPARTITIONED. A result's timestamp is the later one of its rows.
-   *
-   * Rows of versioned tables that come out of order leave the result as it is (KIP-914).
-   *
-   * @param joiner gets both values and the key; it must not return null
-   * @example
-   * const profiles = users.join(addresses, (user, address) => ({ ...user, city: address.city }), { materialized: { storeName: 'profiles' } });
-   */
-  join<VO, VR>(
-    other: KTable<K, VO>,
-    joiner: (value: V, otherValue: VO, key: K) => Awaitable<VR>,
-    options?: TableJoinOptions<K, NoInfer<VR>>,
-  ): KTable<K, VR>;
-  /**
    * Joins each row with the row of another table that `foreignKey` names: many rows here may join the same row there. The topics need no equal partition counts: subscriptions
    * and answers go through two internal topics.
    *
@@ -109,18 +94,22 @@ export interface KTable<K, V> {
     joiner: (value: V, otherValue: VO, key: K) => Awaitable<VR>,
     options: ForeignKeyJoinOptions<K, V, KO, NoInfer<VR>>,
   ): KTable<K, VR>;
-
   /**
-   * As `join`, but a row without one in the other table is joined with null.
+   * A table of the rows that both tables have, by key. It changes whenever a row of either changes. Both topics need equal partition counts, or the app fails
+   * at start with MILL_TOPOLOGY_NOT_COPARTITIONED. A result's timestamp is the later one of its rows.
    *
+   * Rows of versioned tables that come out of order leave the result as it is (KIP-914).
+   *
+   * @param joiner gets both values and the key; it must not return null
    * @example
-   * users.leftJoin(addresses, (user, address) => ({ ...user, city: address?.city ?? null }));
+   * const profiles = users.join(addresses, (user, address) => ({ ...user, city: address.city }), { materialized: { storeName: 'profiles' } });
    */
-  leftJoin<VO, VR>(
+  join<VO, VR>(
     other: KTable<K, VO>,
-    joiner: (value: V, otherValue: VO | null, key: K) => Awaitable<VR>,
+    joiner: (value: V, otherValue: VO, key: K) => Awaitable<VR>,
     options?: TableJoinOptions<K, NoInfer<VR>>,
   ): KTable<K, VR>;
+
   /**
    * As `join` by a foreign key, but a row whose foreign key is null or names no row is joined with null.
    *
@@ -131,6 +120,17 @@ export interface KTable<K, V> {
     other: KTable<KO, VO>,
     joiner: (value: V, otherValue: VO | null, key: K) => Awaitable<VR>,
     options: ForeignKeyJoinOptions<K, V, KO, NoInfer<VR>>,
+  ): KTable<K, VR>;
+  /**
+   * As `join`, but a row without one in the other table is joined with null.
+   *
+   * @example
+   * users.leftJoin(addresses, (user, address) => ({ ...user, city: address?.city ?? null }));
+   */
+  leftJoin<VO, VR>(
+    other: KTable<K, VO>,
+    joiner: (value: V, otherValue: VO | null, key: K) => Awaitable<VR>,
+    options?: TableJoinOptions<K, NoInfer<VR>>,
   ): KTable<K, VR>;
 
   /**

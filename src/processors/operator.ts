@@ -84,6 +84,8 @@ export interface OperatorContext {
   readonly hasWatermarks: boolean;
   wallClock(): number;
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
+  /** True while a barrier has operators emit what they held back (`Operator.flush`). Their results come in any order of time, and parents are done before children. */
+  readonly isFlushing: boolean;
   /** Asks for a commit soon. */
   requestCommit(): void;
   /** Counts a record that the rules drop, and logs the first of a kind. */

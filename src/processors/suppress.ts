@@ -6,6 +6,9 @@
  * has seen. When the buffer is over its bounds, the oldest rows leave early, or the app stops, as configured; a buffer that spills has no bounds here,
  * since its store keeps it on disk.
  *
+ * A commit brings changes in any order: that of a later window may come before the last one of a window that it closes. So final results wait until all of
+ * them are here.
+ *
  * The change that leaves is the last one as it came, with its old value, timestamp and headers. Downstream the table looks as if what waits had not
  * happened yet: `suppressedGetter` answers the row that was last let through.
  */
@@ -64,6 +67,15 @@ class SuppressOperator<K, V> extends NodeOperator<K, Change<V>> {
   process(key: K, change: Change<V>, timestamp: number): MaybeAsync {
     if (timestamp > this.streamTime) this.streamTime = timestamp;
     this.hold(key, change, timestamp);
+    if (this.options.untilWindowCloses && this.context.isFlushing) return;
+    return this.release();
+  }
+
+  flush(): MaybeAsync {
+    if (this.options.untilWindowCloses) return this.release();
+  }
+
+  private release(): MaybeAsync {
     const draining = this.buffer.firstTime() <= this.expiry() ? this.buffer.drain(this.isDue, this.emit) : undefined;
     if (draining !== undefined) return this.enforceAfter(draining);
     if (this.bounded) return this.enforceBounds();

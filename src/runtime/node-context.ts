@@ -16,6 +16,7 @@ export interface TaskScope {
   streamTime(): number;
   watermark(): number;
   readonly hasWatermarks: boolean;
+  readonly isFlushing: boolean;
   store(node: string, name: string): StateStore;
   schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
 }
@@ -88,6 +89,10 @@ export class NodeContext implements OperatorContext {
 
   get hasWatermarks(): boolean {
     return this.scope.hasWatermarks;
+  }
+
+  get isFlushing(): boolean {
+    return this.scope.isFlushing;
   }
 
   wallClock(): number {

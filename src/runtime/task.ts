@@ -61,6 +61,7 @@ export interface TaskOptions {
  * task may be committed: `run`, `settled` and `flush` throw it. After `close` whatever is still pending goes nowhere.
  */
 export class Task implements TaskScope {
+  isFlushing = false;
   readonly id: string;
   readonly partition: number;
   readonly env: TaskEnvironment;
@@ -190,10 +191,10 @@ export class Task implements TaskScope {
   /** Step 2 of a barrier: lets operators emit what they hold back, parents first. The task must be settled. Throws what failed. */
   flush(): MaybeAsync {
     if (this.failure !== null) throw this.failure;
-    if (this.eventTime === null) return this.flushFrom(0);
+    if (this.eventTime === null) return this.flushAll();
     this.eventTime.onPeriodicEmit(this.env.wallClock());
     const moving = this.moveEventTime();
-    return moving === undefined ? this.flushFrom(0) : moving.then(() => this.flushFrom(0));
+    return moving === undefined ? this.flushAll() : moving.then(() => this.flushAll());
   }
 
   positions(): TaskPosition[] {
@@ -346,6 +347,18 @@ export class Task implements TaskScope {
     const dropped = this.droppedHeads;
     this.droppedHeads = 0;
     return dropped;
+  }
+
+  private flushAll(): MaybeAsync {
+    this.isFlushing = true;
+    const pending = this.flushFrom(0);
+    if (pending === undefined) {
+      this.isFlushing = false;
+      return;
+    }
+    return pending.then(() => {
+      this.isFlushing = false;
+    });
   }
 
   private flushFrom(index: number): MaybeAsync {

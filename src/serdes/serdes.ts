@@ -1,11 +1,13 @@
 import { booleanSerde } from './boolean.js';
 import { bytesSerde } from './bytes.js';
+import { countSerde } from './count.js';
 import { doubleSerde } from './double.js';
 import { int32Serde } from './int32.js';
 import { int64Serde } from './int64.js';
 import { jsonSerde } from './json.js';
 import { avroSerde } from './registry/avro.js';
 import { jsonSchemaSerde } from './registry/json-schema.js';
+import { sessionWindowedSerde } from './session-windowed.js';
 import { stringSerde } from './string.js';
 import { uuidSerde } from './uuid.js';
 import { voidSerde } from './void.js';
@@ -27,7 +29,9 @@ export const serdes = Object.freeze({
   boolean: booleanSerde,
   uuid: uuidSerde,
   void: voidSerde,
+  count: countSerde,
   timeWindowed: timeWindowedSerde,
+  sessionWindowed: sessionWindowedSerde,
   avro: avroSerde,
   jsonSchema: jsonSchemaSerde,
 });

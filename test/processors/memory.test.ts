@@ -70,7 +70,7 @@ const operators: Readonly<Record<string, Declare>> = {
 };
 
 describe('rows in memory stay as many after a thousand windows as after a hundred', () => {
-  it.each(Object.entries(operators))('%s', async (_, declare) => {
+  it.each(Object.entries(operators))('%s', async (_name, declare) => {
     const builder = new StreamsBuilder();
     declare(builder);
     const topology = builder.build();
@@ -89,7 +89,6 @@ describe('rows in memory stay as many after a thousand windows as after a hundre
       if (window < 100) early = Math.max(early, held);
       if (window >= 900) late = Math.max(late, held);
     }
-    console.log(_, early, late);
     expect(early).toBeGreaterThan(0);
     expect(late).toBeLessThanOrEqual(early);
   });
@@ -100,7 +99,8 @@ function elementsIn(store: object): number {
   const seen = new Set<unknown>();
   const open: unknown[] = [store];
   let elements = 0;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  while (open.length > 0) {
+    const next = open.pop();
     if (typeof next !== 'object' || next === null || ArrayBuffer.isView(next) || seen.has(next)) continue;
     seen.add(next);
     if (next instanceof Map) {

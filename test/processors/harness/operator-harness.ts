@@ -144,6 +144,7 @@ export class OperatorHarness {
       },
       watermark: () => -Infinity,
       hasWatermarks: false,
+      isFlushing: false,
       serde: <T>(serde: Serde<T> | null) => compileSerde(serde ?? (serdes.string as unknown as Serde<T>)),
       streamTime: () => this.streamTime,
       wallClock: () => this.now,
