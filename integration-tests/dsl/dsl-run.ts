@@ -11,9 +11,9 @@ type Relations = Readonly<Record<string, Relation>>;
 
 /** Families in one topology on the broker, with what the test driver says of them. */
 export class DslRun {
-  private readonly tails = new Map<string, TopicTail>();
   /** Members hear soon of a rebalance. */
   readonly quick = { heartbeatInterval: 300 };
+  private readonly tails = new Map<string, TopicTail>();
   /** Per family, per phase. */
   private readonly wanted = new Map<Family, Relations[]>();
 
@@ -25,7 +25,8 @@ export class DslRun {
   static async begin(name: string, families: readonly Family[]): Promise<DslRun> {
     const run = new DslRun(await Scenario.begin(name), families);
     for (const family of families) {
-      for (const topic of [...family.inputs, ...Object.keys(family.outputs)]) await run.scenario.topic(`${family.name}-${topic}`, partitions);
+      for (const topic of [...family.inputs, ...Object.keys(family.outputs)])
+        await run.scenario.topic(`${family.name}-${topic}`, partitions);
       for (const topic of Object.keys(family.outputs)) {
         const full = run.topicOf(family, topic);
         run.tails.set(full, run.scenario.tail(full));
@@ -42,7 +43,11 @@ export class DslRun {
 
   /** Starts an instance in the state directory of that name; those of different names run side by side. */
   start(directory: string, config: Partial<StreamsConfig> = {}): Promise<StreamsApp> {
-    return this.scenario.running(topologyOf(this.families, this.scenario.id), { ...this.quick, stateDir: this.stateDir(directory), ...config });
+    return this.scenario.running(topologyOf(this.families, this.scenario.id), {
+      ...this.quick,
+      stateDir: this.stateDir(directory),
+      ...config,
+    });
   }
 
   stateDir(directory: string): string {

@@ -41,5 +41,11 @@ export interface Family {
 
 /** A record in each partition, late enough to end every window that waits. */
 export function flush(topic: string): Given[] {
-  return Array.from({ length: partitions }, (_, partition) => ({ topic, key: `flush-${partition}`, value: '0', timestamp: at(100_000), partition }));
+  return Array.from({ length: partitions }, (_, partition) => ({
+    topic,
+    key: `flush-${partition}`,
+    value: '0',
+    timestamp: at(100_000),
+    partition,
+  }));
 }

@@ -8,7 +8,9 @@ export type DslJobMessage = { readonly state: StreamsState } | { readonly error:
 
 const config = JSON.parse(process.env['JOB_CONFIG'] ?? '') as StreamsConfig;
 const app = new StreamsApp(topologyOf([...joinFamilies, ...windowFamilies], config.applicationId), config);
-const tell = (message: DslJobMessage): void => void (process.connected && process.send?.(message));
+const tell = (message: DslJobMessage): void => {
+  if (process.connected) process.send?.(message);
+};
 
 app.on('state', (state) => tell({ state }));
 app.on('error', (error) => tell({ error: String(error) }));

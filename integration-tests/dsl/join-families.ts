@@ -41,8 +41,14 @@ const foreignKeyJoin: Family = {
     // An order's value is a number; the customer's key follows from it.
     const foreignKey = (order: string): string => `key-${Number(order) % 8}`;
     const valueSerde = serdes.string;
-    orders.join(customers, both, { foreignKey, materialized: { storeName: 'inner-rows', valueSerde } }).toStream().to(topic('inner'));
-    orders.leftJoin(customers, both, { foreignKey, materialized: { storeName: 'left-rows', valueSerde } }).toStream().to(topic('left'));
+    orders
+      .join(customers, both, { foreignKey, materialized: { storeName: 'inner-rows', valueSerde } })
+      .toStream()
+      .to(topic('inner'));
+    orders
+      .leftJoin(customers, both, { foreignKey, materialized: { storeName: 'left-rows', valueSerde } })
+      .toStream()
+      .to(topic('left'));
   },
   phases: halves(rows(3, ['orders', 'customers'], 240)),
 };

@@ -15,7 +15,14 @@ afterEach(async () => {
 });
 
 /** One store of each kind that holds something between the phases. */
-const stores = ['pairs-outer-this-join-store', 'session-updates', 'sliding-updates', 'suppress-finals-store', 'suppress-limited-store', 'versions'];
+const stores = [
+  'pairs-outer-this-join-store',
+  'session-updates',
+  'sliding-updates',
+  'suppress-finals-store',
+  'suppress-limited-store',
+  'versions',
+];
 
 async function begin(name: string): Promise<DslRun> {
   const run = await DslRun.begin(name, families);

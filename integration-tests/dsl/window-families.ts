@@ -7,7 +7,7 @@ const strings = { keySerde: serdes.string, valueSerde: serdes.string };
 const sessionWindows: Family = {
   name: 'sessions',
   inputs: ['input'],
-  outputs: { updates: 'sequences', finals: 'sequences' },
+  outputs: { updates: 'sequences', finals: 'sequences', commits: 'rows' },
   declare(builder, topic) {
     const grouped = builder
       .stream(topic('input'), strings)
@@ -17,6 +17,7 @@ const sessionWindows: Family = {
     for (const [name, emit] of [
       ['updates', 'onUpdate'],
       ['finals', 'onWindowClose'],
+      ['commits', 'onCommit'],
     ] as const) {
       const table = grouped.aggregate(
         () => '',
@@ -33,7 +34,7 @@ const sessionWindows: Family = {
 const slidingWindows: Family = {
   name: 'sliding',
   inputs: ['input'],
-  outputs: { updates: 'sequences', finals: 'sequences' },
+  outputs: { updates: 'sequences', finals: 'sequences', commits: 'rows' },
   declare(builder, topic) {
     const grouped = builder
       .stream(topic('input'), strings)
@@ -42,6 +43,7 @@ const slidingWindows: Family = {
     for (const [name, emit] of [
       ['updates', 'onUpdate'],
       ['finals', 'onWindowClose'],
+      ['commits', 'onCommit'],
     ] as const)
       write(grouped.count({ emit, materialized: { storeName: `sliding-${name}` } }), topic(name));
   },

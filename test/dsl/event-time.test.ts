@@ -5,6 +5,7 @@ import type { FiredTimer, KeyedProcessor, KeyedProcessorContext } from '../../sr
 import type { Record } from '../../src/processors/processor.js';
 import { listState, valueState } from '../../src/processors/state/state-descriptor.js';
 import type { ListState, ValueState } from '../../src/processors/state/keyed-state.js';
+import { continuousProcessingTimeTrigger } from '../../src/processors/windowing/triggers/continuous-triggers.js';
 import { countTrigger } from '../../src/processors/windowing/triggers/count-trigger.js';
 import { timeWindowedSerde } from '../../src/serdes/windowed.js';
 import { serdes } from '../../src/serdes/serdes.js';
@@ -138,6 +139,21 @@ describe('windows in event time', () => {
     expect(means.isEmpty).toBe(true);
     await driver.advanceWallClock(1);
     expect(means.readAll().map(shown)).toEqual([['up', 0, 2, 999]]);
+  });
+
+  it('of event time that ended long ago by the wall clock fire once a look at it, not without end', async () => {
+    const builder = new StreamsBuilder();
+    readings(builder, 10_000)
+      .keyBy()
+      .window(tumblingEventTime({ size: 1_000 }), { trigger: continuousProcessingTimeTrigger(100) })
+      .aggregate(mean, { name: 'mean', valueSerde: serdes.double })
+      .to('means');
+    await using driver = new TopologyTestDriver(builder.build(), { wallClock: 1_000_000 });
+    const means = driver.outputTopic('means', { keySerde: timeWindowedSerde(serdes.string, 1_000), valueSerde: serdes.double });
+    await driver.inputTopic('readings', numbers).pipe('a', 1, { timestamp: 7 });
+    await driver.advanceWallClock(100);
+    await driver.advanceWallClock(100);
+    expect(means.readAll().map(shown)).toEqual([['a', 0, 1, 999]]);
   });
 
   it('are refused where event time does not reach', () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { untilTimeLimit, untilWindowCloses, type Suppressed } from '../../src/dsl/suppressed.js';
+import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import { sessions } from '../../src/time/session-windows.js';
 import { tumbling } from '../../src/time/time-windows.js';
 import { runTopology, strings, write } from './run-topology.js';
@@ -94,6 +95,26 @@ describe('suppress until windows close', () => {
       ['a', 'x', 15],
     ]);
     expect(out).toEqual(['[a@0/10]=3@3']);
+  });
+
+  it('waits for all changes of a commit: a later window’s may come before the last one of a window that it closes', async () => {
+    const builder = new StreamsBuilder();
+    write(
+      builder
+        .stream('in', strings)
+        .groupByKey()
+        .windowedBy(tumbling({ size: 10, grace: 92 }))
+        .count({ emit: 'onCommit' })
+        .suppress(untilWindowCloses()),
+    );
+    await using driver = new TopologyTestDriver(builder.build(), { autoCommit: false });
+    const input = driver.inputTopic('in', strings);
+    await input.pipe('a', 'x', { timestamp: 5 });
+    await driver.commit();
+    for (const timestamp of [100, 6, 105]) await input.pipe('a', 'x', { timestamp });
+    await driver.commit();
+    const finals = driver.outputTopic('out', strings).readAll();
+    expect(finals.map(({ key, value }) => `${key}=${value}`)).toEqual(['[a@0/10]=2']);
   });
 
   it('leaves out the sessions that became part of longer ones', async () => {

@@ -54,11 +54,9 @@ const operators: Readonly<Record<string, Declare>> = {
       .windowedBy(sliding({ timeDifference: minute / 2, grace: minute }))
       .count(),
   'an outer join of two streams': (builder) =>
-    void builder
-      .stream('in', strings)
-      .outerJoin(builder.stream('other', strings), (left, right) => `${left} ${right}`, {
-        windows: joinWindows({ before: minute, after: minute, grace: minute }),
-      }),
+    void builder.stream('in', strings).outerJoin(builder.stream('other', strings), (left, right) => `${left} ${right}`, {
+      windows: joinWindows({ before: minute, after: minute, grace: minute }),
+    }),
   'a join with a versioned table, after a grace': (builder) =>
     void builder
       .stream('in', strings)
@@ -83,7 +81,8 @@ describe('rows in memory stay as many after a thousand windows as after a hundre
       for (const key of keys)
         for (const topic of topics)
           // A key in four has no partner in this window, and is not in it twice.
-          if (topic.name === 'in' || (window + keys.indexOf(key)) % 4 > 0) await topic.pipe(key, 'x', { timestamp: window * minute + keys.indexOf(key) });
+          if (topic.name === 'in' || (window + keys.indexOf(key)) % 4 > 0)
+            await topic.pipe(key, 'x', { timestamp: window * minute + keys.indexOf(key) });
       let held = 0;
       for (const name of names) held += elementsIn(await driver.store(name));
       if (window < 100) early = Math.max(early, held);
@@ -103,13 +102,11 @@ function elementsIn(store: object): number {
     const next = open.pop();
     if (typeof next !== 'object' || next === null || ArrayBuffer.isView(next) || seen.has(next)) continue;
     seen.add(next);
-    if (next instanceof Map) {
-      elements += next.size;
-      open.push(...next.keys(), ...next.values());
-    } else if (next instanceof Set || Array.isArray(next)) {
-      elements += next instanceof Set ? next.size : next.length;
-      open.push(...next);
-    } else open.push(...Object.values(next));
+    if (next instanceof Map || next instanceof Set) elements += next.size;
+    else if (Array.isArray(next)) elements += next.length;
+    if (next instanceof Map) for (const key of next.keys() as Iterable<unknown>) open.push(key);
+    const inside: Iterable<unknown> = next instanceof Map || next instanceof Set ? next.values() : Object.values(next);
+    for (const each of inside) open.push(each);
   }
   return elements;
 }
