@@ -163,22 +163,35 @@ function findFaults(config: StreamsConfig): string[] {
   const servers = serversOf(config.bootstrapServers);
   if (servers.length === 0 || servers.some((server) => !/^.+:\d{1,5}$/.test(server)))
     faults.push('bootstrapServers must name at least one host:port');
+  for (const key of ['stateDir', 'clientId'] as const)
+    ofKind(faults, config, key, 'a string', (value) => typeof value === 'string' && value !== '');
+  ofKind(
+    faults,
+    config,
+    'deadLetterTopic',
+    'a topic name or null',
+    (value) => value === null || (typeof value === 'string' && value !== ''),
+  );
+  ofKind(faults, config, 'ssl', 'true, false or an object', (value) => typeof value === 'boolean' || isObject(value));
+  ofKind(faults, config, 'sasl', 'an object', isObject);
+  ofKind(faults, config, 'logger', 'a logger with debug, info, warn, error and child', isLogger);
+  for (const key of ['defaultKeySerde', 'defaultValueSerde'] as const) ofKind(faults, config, key, 'a serde', isSerde);
   oneOf(faults, config, 'processingGuarantee', ['exactly_once', 'at_least_once']);
   oneOf(faults, config, 'emit', ['onCommit', 'onUpdate']);
   oneOf(faults, config, 'storeEngine', ['leveldb', 'memory']);
   oneOf(faults, config, 'autoOffsetReset', ['earliest', 'latest', 'none']);
   if (config.threads !== undefined && (config.threads as number) !== 1)
     faults.push('threads must be 1 in this version: start more instances instead');
-  atLeast(faults, config, 'commitInterval', 0);
+  milliseconds(faults, config, 'commitInterval', 0);
   atLeast(faults, config, 'statestoreCacheMaxBytes', 0);
   atLeast(faults, config, 'maxUncommittedBytes', 64 * 1024);
   atLeast(faults, config, 'maxBufferedBytes', 64 * 1024);
-  atLeast(faults, config, 'maxTaskIdleMs', -1);
-  atLeast(faults, config, 'sessionTimeout', 1);
-  atLeast(faults, config, 'heartbeatInterval', 1);
-  atLeast(faults, config, 'rebalanceTimeout', 1);
-  atLeast(faults, config, 'transactionTimeout', 1);
-  atLeast(faults, config, 'requestTimeout', 1);
+  milliseconds(faults, config, 'maxTaskIdleMs', -1);
+  milliseconds(faults, config, 'sessionTimeout', 1);
+  milliseconds(faults, config, 'heartbeatInterval', 1);
+  milliseconds(faults, config, 'rebalanceTimeout', 1);
+  milliseconds(faults, config, 'transactionTimeout', 1);
+  milliseconds(faults, config, 'requestTimeout', 1);
   if (config.processingGuarantee !== 'at_least_once' && (config.commitInterval ?? 100) >= (config.transactionTimeout ?? 10_000))
     faults.push('commitInterval must be below transactionTimeout');
   if ((config.heartbeatInterval ?? 3000) >= (config.sessionTimeout ?? 10_000))
@@ -214,4 +227,39 @@ function atLeast(faults: string[], config: StreamsConfig, key: keyof StreamsConf
   const value: unknown = config[key];
   if (value === undefined) return;
   if (typeof value !== 'number' || !Number.isFinite(value) || value < least) faults.push(`${key} must be a number of at least ${least}`);
+}
+
+/** What the wire and timers can carry: a signed 32-bit number of milliseconds. */
+const longestMs = 2_147_483_647;
+
+function milliseconds(faults: string[], config: StreamsConfig, key: keyof StreamsConfig, least: number): void {
+  const value: unknown = config[key];
+  if (value === undefined) return;
+  if (!Number.isInteger(value) || (value as number) < least || (value as number) > longestMs) {
+    faults.push(`${key} must be a whole number of milliseconds from ${least} to ${longestMs}`);
+  }
+}
+
+function ofKind(faults: string[], config: StreamsConfig, key: keyof StreamsConfig, what: string, fits: (value: unknown) => boolean): void {
+  const value: unknown = config[key];
+  if (value !== undefined && !fits(value)) faults.push(`${key} must be ${what}`);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function isLogger(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    (['debug', 'info', 'warn', 'error', 'child'] as const).every((method) => typeof (value as Logger)[method] === 'function')
+  );
+}
+
+function isSerde(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    typeof (value as Serde<unknown>).serialize === 'function' &&
+    typeof (value as Serde<unknown>).deserialize === 'function'
+  );
 }

@@ -312,7 +312,13 @@ export class StreamsApp {
   }
 
   private tell(error: Error): void {
-    if (this.events.listenerCount('error') > 0) this.emitting(() => this.events.emit('error', error));
+    if (this.events.listenerCount('error') > 0) {
+      this.emitting(() => this.events.emit('error', error));
+      return;
+    }
+    // Nobody listens: an app that stopped must not look like one that ended well.
+    console.error(error);
+    if (this.failure !== null) process.exitCode ??= 1;
   }
 
   /** A listener that throws must not harm the engine that told it. */

@@ -75,11 +75,21 @@ class ForeignKeySend<K, V, KO> extends NodeOperator<K, Change<V>> {
       return this.downstream.process(before, this.subscription(key, change, Instruction.deleteKeyAndPropagate), timestamp);
     }
     if (before === null || this.isSame(before, after)) {
-      return this.downstream.process(after, this.subscription(key, change, Instruction.propagateOnlyIfRow), timestamp);
+      const instruction = before === null ? Instruction.propagateOnlyIfRow : this.instructionForSameKey();
+      return this.downstream.process(after, this.subscription(key, change, instruction), timestamp);
     }
     // Null goes out when the new key has no row: a result of the old key must be taken back.
     const leave = this.subscription(key, change, Instruction.deleteKeyNoPropagate);
     return this.sendBoth(before, leave, after, this.subscription(key, change, Instruction.propagateNullIfNoRow), timestamp);
+  }
+
+  /**
+   * The other row may be deleted at the same time; the answer that takes the result back is then stale, as it is to the left row's earlier value, and only an answer
+   * to this value can do so. Kafka Streams asks for none and may keep the result. Here that would be common, since a commit brings the changes of both
+   * tables together: those are answered always. Changes that come one by one are as in Kafka Streams, without tombstones for rows that never had a result.
+   */
+  private instructionForSameKey(): Instruction {
+    return this.context.isFlushing ? Instruction.propagateNullIfNoRow : Instruction.propagateOnlyIfRow;
   }
 
   private sendBoth(before: KO | null, leave: Subscription<K>, after: KO | null, last: Subscription<K>, timestamp: number): MaybeAsync {

@@ -27,33 +27,60 @@ export class DeadLetters {
     const partition = hasKey
       ? partitionForKey(source.buffer, source.keyStart, source.keyEnd, partitions)
       : Math.max(0, record.partition) % partitions;
-    this.output
-      .builder(topic, partition)
-      .appendRaw(
-        Math.max(0, record.timestamp),
-        hasKey ? source.buffer : null,
-        source.keyStart,
-        source.keyEnd,
-        source.valueStart >= 0 ? source.buffer : null,
-        source.valueStart,
-        source.valueEnd,
-        [...source.headers(), ...errorHeaders(record, error)],
+    const append = (headers: readonly Header[]): void => {
+      this.output
+        .builder(topic, partition)
+        .appendRaw(
+          Math.max(0, record.timestamp),
+          hasKey ? source.buffer : null,
+          source.keyStart,
+          source.keyEnd,
+          source.valueStart >= 0 ? source.buffer : null,
+          source.valueStart,
+          source.valueEnd,
+          headers,
+        );
+    };
+    try {
+      append([...source.headers(), ...errorHeaders(record, error, maxStackChars)]);
+    } catch (tooLarge) {
+      if (!isTooLarge(tooLarge)) throw tooLarge;
+      this.appendWithoutStack(append, record, error);
+    }
+  }
+
+  /** A record near the topic's limit has no room for a stack. */
+  private appendWithoutStack(append: (headers: readonly Header[]) => void, record: TaskRecord, error: Error): void {
+    const { topic, partition, offset } = record;
+    try {
+      append([...(record.source?.headers() ?? []), ...errorHeaders(record, error, 0)]);
+    } catch (cause) {
+      throw new MillraceError(
+        'MILL_RECORD_TOO_LARGE',
+        `the record of ${topic}-${partition} at offset ${offset} does not fit into the dead-letter topic ${this.topic}: raise its max.message.bytes above that of ${topic}`,
+        { cause, details: { topic, partition, offset, deadLetterTopic: this.topic } },
       );
+    }
   }
 }
 
-function errorHeaders(record: TaskRecord, error: Error): Header[] {
+function isTooLarge(error: unknown): boolean {
+  return error instanceof MillraceError && error.code === 'MILL_RECORD_TOO_LARGE';
+}
+
+function errorHeaders(record: TaskRecord, error: Error, stackChars: number): Header[] {
   const cause = error.cause instanceof Error ? error.cause : error;
   const text = (key: string, value: string): Header => ({ key: `__streams.errors.${key}`, value: Buffer.from(value) });
   return [
     text('exception', cause.name),
-    text('stacktrace', (cause.stack ?? '').slice(0, maxStackBytes)),
-    text('message', cause.message),
+    text('stacktrace', (cause.stack ?? '').slice(0, stackChars)),
+    text('message', cause.message.slice(0, maxMessageChars)),
     text('topic', record.topic ?? ''),
     text('partition', String(record.partition)),
     text('offset', String(record.offset)),
   ];
 }
 
-/** Keeps a dead letter near the size of the record it holds. */
-const maxStackBytes = 4096;
+/** Keep a dead letter near the size of the record it holds. */
+const maxStackChars = 4096;
+const maxMessageChars = 1024;

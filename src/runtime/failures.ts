@@ -114,5 +114,10 @@ function placeOf({ topic, partition, offset, taskId }: FailedRecord): string {
 }
 
 function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
+  if (error instanceof Error) return error;
+  try {
+    return new Error(String(error));
+  } catch {
+    return new Error('something was thrown that is not an Error and has no text');
+  }
 }

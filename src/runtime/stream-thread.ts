@@ -33,6 +33,8 @@ export interface StreamThreadParts {
   readonly listener: ThreadListener;
   readonly logger: Logger;
   readonly now: () => number;
+  /** An epoch was lost, whatever the reason. */
+  readonly onEpochLost: () => void;
 }
 
 /** How long the loop runs tasks before sockets and timers get their turn, ms. */
@@ -155,6 +157,7 @@ export class StreamThread {
   fail(error: unknown): void {
     if (this.stopped || this.recovering !== null || this.halted) return;
     this.epochs.failed();
+    this.parts.onEpochLost();
     const kind = recoveryOf(error);
     if (kind === 'recover') {
       this.parts.logger.warn({ error: String(error) }, 'the epoch was lost and is processed again');

@@ -207,6 +207,9 @@ export function buildThread(
     listener,
     logger,
     now,
+    onEpochLost: () => {
+      epochMetrics.failed++;
+    },
   });
   const fingerprint = topologyFingerprint(topology);
   const member: GroupMember = new GroupMember(ports.main, {
@@ -269,7 +272,6 @@ export function buildThread(
       thread.committed();
     },
     onFailed: (error) => {
-      epochMetrics.failed++;
       thread.fail(error);
     },
   });

@@ -153,11 +153,11 @@ export class StateDirectory {
     const folder = join(this.taskDirectory(taskId), 'db');
     try {
       let latest = (await stat(this.taskDirectory(taskId))).mtimeMs;
-      for (const file of await readdir(folder)) latest = Math.max(latest, (await stat(join(folder, file))).mtimeMs);
+      for (const file of await filesIn(folder)) latest = Math.max(latest, (await stat(join(folder, file))).mtimeMs);
       return latest;
-    } catch (error) {
-      // Files come and go while the database is in use; then it is not old.
-      return isMissing(error) ? 0 : Date.now();
+    } catch {
+      // Files come and go while the database is in use: then it is not old. What can't be looked at is left alone.
+      return Date.now();
     }
   }
 
@@ -199,6 +199,16 @@ async function readIdentity(root: string): Promise<Identity | null> {
     return typeof read.processId === 'string' && read.processId !== '' ? { processId: read.processId, members: read.members ?? {} } : null;
   } catch {
     return null;
+  }
+}
+
+/** Empty when there is no such folder. */
+async function filesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
   }
 }
 

@@ -176,6 +176,24 @@ describe('join of two tables by a foreign key', () => {
     );
   });
 
+  it.each([
+    ['first', ['R', 'L']],
+    ['last', ['L', 'R']],
+  ])('inner: takes the result back when one commit brings both the end of the other row, %s, and a new value', async (_, order) => {
+    const builder = new StreamsBuilder();
+    tables((left, right) => left.join(right, pair, { foreignKey }))(builder);
+    await using driver = new TopologyTestDriver(builder.build(), { autoCommit: false });
+    await driver.inputTopic('R', strings).pipe('r', 'x');
+    await driver.inputTopic('L', strings).pipe('l', '1>r');
+    await driver.commit();
+    for (const topic of order)
+      if (topic === 'R') await driver.inputTopic('R', strings).pipe('r', null);
+      else await driver.inputTopic('L', strings).pipe('l', '2>r');
+    await driver.commit();
+    const out = driver.outputTopic('out', strings).readAll();
+    expect(out.map(({ key, value }) => `${key}=${value}`)).toEqual(['l=1>r+x', 'l=null']);
+  });
+
   it('inner: a row without a foreign key is dropped and counted, and what it had before is taken back', async () => {
     const { out, dropped } = await runTopology(
       tables((left, right) => left.join(right, pair, { foreignKey })),

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
@@ -96,6 +96,20 @@ describe('a state directory of its own', () => {
     expect(await directory.tasks()).toEqual(['0_0', '0_1', '1_0']);
     expect(await directory.removeStale(new Set(['0_0']), 60_000)).toEqual(['0_1']);
     expect(await directory.tasks()).toEqual(['0_0', '1_0']);
+    await directory.release();
+  });
+});
+
+describe('removing old state', () => {
+  it('leaves a task alone whose files come and go while it is looked at', async () => {
+    const directory = await StateDirectory.acquire({ applicationId: 'app', stateDir: await directories.make() });
+    const folder = join(directory.taskDirectory('0_0'), 'db');
+    await mkdir(folder, { recursive: true });
+    // What a file looks like that is gone between the listing and the look at it.
+    await symlink(join(folder, 'gone'), join(folder, '000003.log'));
+    for (const path of [folder, directory.taskDirectory('0_0')]) await utimes(path, 1000, 1000);
+    expect(await directory.removeStale(new Set(), 60_000)).toEqual([]);
+    expect(await directory.tasks()).toEqual(['0_0']);
     await directory.release();
   });
 });

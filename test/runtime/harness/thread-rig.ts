@@ -199,6 +199,7 @@ export class ThreadRig {
       },
       logger: silentLogger,
       now: () => this.now,
+      onEpochLost: () => undefined,
     });
     this.epochs = new EpochRunner({
       bounds: { commitInterval: options.commitInterval ?? 100, maxUncommittedBytes: options.maxUncommittedBytes ?? 1_000_000 },
