@@ -15,6 +15,6 @@ const app = new StreamsApp(builder.build(), {
   applicationId: 'word-count',
   bootstrapServers: process.env['KAFKA_BROKERS'] ?? 'localhost:9092',
 });
-process.once('SIGINT', () => void app.close());
-process.once('SIGTERM', () => void app.close());
+process.once('SIGINT', () => void app.close().catch(console.error));
+process.once('SIGTERM', () => void app.close().catch(console.error));
 await app.start();

@@ -27,6 +27,6 @@ const app = new StreamsApp(builder.build({ explicitNames: 'require' }), {
   applicationId: 'enrich-orders',
   bootstrapServers: process.env['KAFKA_BROKERS'] ?? 'localhost:9092',
 });
-process.once('SIGINT', () => void app.close());
-process.once('SIGTERM', () => void app.close());
+process.once('SIGINT', () => void app.close().catch(console.error));
+process.once('SIGTERM', () => void app.close().catch(console.error));
 await app.start();

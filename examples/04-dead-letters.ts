@@ -27,6 +27,6 @@ app.on('error', (error) => {
   console.error(error);
   process.exitCode = 1;
 });
-process.once('SIGINT', () => void app.close());
-process.once('SIGTERM', () => void app.close());
+process.once('SIGINT', () => void app.close().catch(console.error));
+process.once('SIGTERM', () => void app.close().catch(console.error));
 await app.start();

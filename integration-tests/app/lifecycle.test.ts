@@ -164,3 +164,21 @@ describe('a topic that is deleted and created again', () => {
     expect(scenario.logged.some(({ message }) => message.includes('is gone: going on at 0'))).toBe(true);
   });
 });
+
+describe('two topologies under one applicationId', () => {
+  it('are told apart: the second instance is refused, the first goes on', async () => {
+    const scenario = await begin('mismatch');
+    const [input, output] = [await scenario.topic('in'), await scenario.topic('out')];
+    await scenario.running(through(input, output, (value) => value));
+    const other = new StreamsBuilder();
+    other
+      .stream(input, strings)
+      .filter(() => true)
+      .to(output, strings);
+    const stranger = scenario.app(other.build(), { stateDir: `${scenario.folder}/stranger` });
+    await expect(stranger.start()).rejects.toMatchObject({ code: 'MILL_TOPOLOGY_MISMATCH' });
+    expect(stranger.state).toBe('error');
+    await scenario.write(input, [{ value: 'a' }]);
+    expect(await values(scenario, output, 1)).toEqual(['a']);
+  });
+});

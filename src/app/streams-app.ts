@@ -47,7 +47,7 @@ const abandonWithinMs = 1000;
  * ```ts
  * const app = new StreamsApp(builder.build(), { applicationId: 'word-count', bootstrapServers: 'localhost:9092' });
  * await app.start();
- * process.once('SIGTERM', () => void app.close());
+ * process.once('SIGTERM', () => void app.close().catch(console.error));
  * ```
  */
 export class StreamsApp {
