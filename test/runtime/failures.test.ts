@@ -180,6 +180,28 @@ describe('a dead letter', () => {
     await expect(rig.run()).rejects.toMatchObject({ code: 'MILL_CONFIG_INVALID' });
   });
 
+  it.each([
+    ['leaves the stack out when the record has no room for it', 1_048_588 - 1500, 1],
+    ['names the record and the topic when it does not fit at all', 1_048_588 - 150, 0],
+  ])('of a record near the limit %s', async (_what, size, letters) => {
+    const builder = new StreamsBuilder();
+    builder
+      .stream('in', text)
+      .peek(() => {
+        throw new Error('no');
+      })
+      .to('out');
+    const rig = await TaskRig.open(builder.build(), { errors: { processing: 'deadLetter', deadLetterTopic: 'dlq' } });
+    rig.pipe('in', 'k', 'x'.repeat(size), 3);
+    const failure = await rig.run().then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(rig.written('dlq')).toHaveLength(letters);
+    if (letters === 1) expect(failure).toBeNull();
+    else expect(failure).toMatchObject({ code: 'MILL_RECORD_TOO_LARGE', details: { topic: 'in', offset: 0, deadLetterTopic: 'dlq' } });
+  });
+
   it('keeps a null key and a null value, on the partition of its source', async () => {
     const builder = new StreamsBuilder();
     builder
