@@ -11,6 +11,7 @@ const rememberedLines = 120;
 /** One instance of the job: its process, and what it has told so far. A process that was killed may be started again. */
 export class JobProcess {
   state: StreamsState = 'created';
+  private hasRun = false;
   readonly errors: { readonly code: string; readonly message: string }[] = [];
   /** Restores that came to their end, over all lives of the instance. */
   readonly restored: RestoreProgress[] = [];
@@ -44,6 +45,7 @@ export class JobProcess {
   start(): void {
     if (this.child !== null) throw new Error(`${this.name} runs already`);
     this.state = 'created';
+    this.hasRun = false;
     this.metrics = null;
     this.asked = this.answered = 0;
     const child = spawn(process.execPath, ['--import', 'tsx', jobFile], {
@@ -113,9 +115,11 @@ export class JobProcess {
     return this.metrics as AppMetrics;
   }
 
-  /** Closes the app in good order; resolves when the process has ended by itself. */
+  /** Closes the app in good order, once it has started; resolves when the process has ended by itself. */
   async close(deadlineMs?: number): Promise<void> {
     if (this.child === null) return;
+    // A start that is cut short by a close is an error of its own, told by `start()`.
+    await this.untilSo(`${this.name} has started`, () => this.hasRun || this.errors.length > 0, deadlineMs);
     this.send('close');
     await until(
       `${this.name} ends`,
@@ -134,8 +138,10 @@ export class JobProcess {
   }
 
   private take(message: JobMessage): void {
-    if (message.kind === 'state') this.state = message.state;
-    else if (message.kind === 'error') this.errors.push({ code: message.code, message: message.message });
+    if (message.kind === 'state') {
+      this.state = message.state;
+      this.hasRun ||= message.state === 'running';
+    } else if (message.kind === 'error') this.errors.push({ code: message.code, message: message.message });
     else if (message.kind === 'restored') this.restored.push(message.progress);
     else if (message.kind === 'metrics') {
       this.metrics = message.metrics;
