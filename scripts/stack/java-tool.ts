@@ -17,7 +17,7 @@ export interface JavaToolOptions {
 }
 
 /**
- * Runs one of Kafka's own command-line tools, e.g. `org.apache.kafka.tools.consumer.ConsoleConsumer` or `kafka.tools.DumpLogSegments`,
+ * Runs one of Kafka's own command-line tools, e.g. `org.apache.kafka.tools.consumer.ConsoleConsumer` or `org.apache.kafka.tools.DumpLogSegments`,
  * out of the jars of the local stack. Does not throw on a failing exit code.
  */
 export async function runKafkaTool(mainClass: string, args: readonly string[], options: JavaToolOptions = {}): Promise<JavaToolResult> {

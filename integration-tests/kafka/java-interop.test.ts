@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runKafkaTool } from '../../scripts/stack/java-tool.js';
+import { startStack, type Stack } from '../../scripts/stack/stack.js';
+import type { CompressionType } from '../../src/kafka/compression/compression-type.js';
+import { createKafkajsPort } from '../../src/kafka/kafkajs/kafkajs-port.js';
+import type { KafkaPort } from '../../src/kafka/port.js';
+import { RecordBatchBuilder } from '../../src/kafka/record-batch/record-batch-builder.js';
+import { RecordCursor } from '../../src/kafka/record-batch/record-cursor.js';
+import { silentLogger } from '../../src/observability/logger.js';
+import { TransactionalProducer } from '../../src/transactions/producer/transactional-producer.js';
+
+const codecs: readonly CompressionType[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
+const rows = Array.from({ length: 50 }, (_, i) => `k${i}:value-${i}-${'x'.repeat(i)}`);
+
+let stack: Stack;
+let port: KafkaPort;
+
+beforeAll(async () => {
+  // One of its own: the log files are looked at.
+  stack = await startStack({ own: true });
+  port = createKafkajsPort({ brokers: stack.bootstrapServers, clientId: 'java-interop' }, silentLogger);
+  await port.connect();
+});
+afterAll(async () => {
+  await port.close();
+  await stack.stop();
+});
+
+const servers = (): string[] => ['--bootstrap-server', stack.bootstrapServers.join(',')];
+
+async function createTopic(topic: string): Promise<number> {
+  await port.admin.createTopics([{ topic, partitions: 1, replicationFactor: 1, configs: {} }]);
+  const metadata = await port.metadata([topic], { refresh: true });
+  return metadata.topics.get(topic)?.partitions[0]?.leader ?? -1;
+}
+
+describe('transactions that Java knows of', () => {
+  it.each([
+    ['a committed one is seen', true],
+    ['an aborted one is not', false],
+  ])('by its read_committed consumer: %s', async (_what, commit) => {
+    const topic = commit ? 'committed' : 'aborted';
+    await createTopic(topic);
+    const producer = new TransactionalProducer({ port, transactionalId: `interop-${topic}` });
+    await producer.init();
+    producer.builder(topic, 0).appendRaw(1, null, 0, 0, Buffer.from('in'), 0, 2, null);
+    const sealed = producer.sealEpoch();
+    if (commit) await sealed.commit([], { groupId: '', memberId: '', generation: -1, groupInstanceId: null });
+    else await producer.abort();
+    producer.builder(topic, 0).appendRaw(1, null, 0, 0, Buffer.from('after'), 0, 5, null);
+    await producer.sealEpoch().commit([], { groupId: '', memberId: '', generation: -1, groupInstanceId: null });
+    await producer.close();
+    const read = await runKafkaTool('org.apache.kafka.tools.consumer.ConsoleConsumer', [
+      ...servers(),
+      ...['--topic', topic, '--from-beginning', '--isolation-level', 'read_committed', '--max-messages', commit ? '2' : '1'],
+      ...['--timeout-ms', '20000'],
+    ]);
+    expect(read.stdout.trim().split('\n')).toEqual(commit ? ['in', 'after'] : ['after']);
+  });
+});
+
+describe.each(codecs)('record batches with compression %s', (compression) => {
+  it('that we write are read by the Java console consumer and are valid to DumpLogSegments', async () => {
+    const topic = `ours-${compression}`;
+    const leader = await createTopic(topic);
+    const builder = new RecordBatchBuilder({ maxBatchBytes: 100_000, compression });
+    rows.forEach((row, i) => {
+      const [key, value] = row.split(':').map((text) => Buffer.from(text)) as [Buffer, Buffer];
+      builder.appendRaw(1000 + i, key, 0, key.length, value, 0, value.length, [{ key: 'n', value: Buffer.from(String(i)) }]);
+    });
+    const taken = builder.take()!;
+    taken.stamp(null, 0);
+    const partitions = [{ topic, partition: 0, records: taken.batches.map(({ buffer }) => buffer) }];
+    const answer = await port.produce(leader, { transactionalId: null, acks: -1, timeoutMs: 10_000, partitions });
+    expect(answer.partitions).toMatchObject([{ errorCode: 0 }]);
+    const read = await runKafkaTool('org.apache.kafka.tools.consumer.ConsoleConsumer', [
+      ...servers(),
+      ...['--topic', topic, '--from-beginning', '--max-messages', String(rows.length), '--timeout-ms', '20000'],
+      ...['--formatter-property', 'print.key=true', '--formatter-property', 'key.separator=:'],
+      ...['--formatter-property', 'print.headers=true', '--formatter-property', 'headers.separator=,'],
+    ]);
+    const expected = rows.map((row, i) => `n:${i}:${row}`);
+    expect(
+      read.stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.replace('\t', ':')),
+    ).toEqual(expected);
+    const dump = await runKafkaTool('org.apache.kafka.tools.DumpLogSegments', ['--deep-iteration', '--files', await logFile(topic)]);
+    expect(dump.stdout).toContain('isvalid: true');
+    expect(dump.stdout).not.toContain('isvalid: false');
+  });
+
+  it('that Java writes are read by us', async () => {
+    const topic = `java-${compression}`;
+    const leader = await createTopic(topic);
+    const written = await runKafkaTool(
+      'org.apache.kafka.tools.ConsoleProducer',
+      [
+        ...servers(),
+        ...['--topic', topic, '--compression-codec', compression],
+        ...['--reader-property', 'parse.key=true', '--reader-property', 'key.separator=:'],
+      ],
+      { input: `${rows.join('\n')}\n` },
+    );
+    expect(written.code).toBe(0);
+    const fetched = await port.fetch(leader, {
+      isolation: 'read_committed',
+      maxWaitMs: 5000,
+      minBytes: 1,
+      maxBytes: 1_000_000,
+      partitions: [{ topic, partition: 0, offset: 0, maxBytes: 1_000_000 }],
+    });
+    const cursor = new RecordCursor();
+    const records = fetched.partitions[0]!.records;
+    cursor.open(records, { fetchOffset: 0, isolation: 'read_committed', abortedTransactions: [], topic, partition: 0 });
+    const seen: string[] = [];
+    while (cursor.next()) {
+      const text = (start: number, end: number): string => cursor.buffer.toString('utf8', start, end);
+      seen.push(`${text(cursor.keyStart, cursor.keyEnd)}:${text(cursor.valueStart, cursor.valueEnd)}`);
+    }
+    expect(seen).toEqual(rows);
+  });
+});
+
+async function logFile(topic: string): Promise<string> {
+  const files = await readdir(stack.folder!, { recursive: true });
+  const found = files.find((file) => file.includes(`${topic}-0/`) && file.endsWith('.log'));
+  expect(found).toBeDefined();
+  return join(stack.folder!, found!);
+}
