@@ -4,7 +4,6 @@
  * A node keeps its ports and its folder for life, so that it can be killed and started again with what it had written.
  */
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,6 +12,7 @@ import type { Admin } from 'kafkajs';
 import { allowOrdinaryUser } from './access-rules.js';
 import type { BrokerAddress } from './broker-properties.js';
 import { brokerProperties } from './broker-properties.js';
+import { newClusterId } from './cluster-id.js';
 import type { StackCredentials } from './credentials.js';
 import { until } from './deadline.js';
 import { leaveNothing } from './java.js';
@@ -54,7 +54,7 @@ export class Cluster {
       nodes.push({ id, port, controllerPort, folder: join(options.folder, `broker-${id}`), service: null });
     }
     const cluster = new Cluster(options, nodes);
-    const clusterId = randomBytes(16).toString('base64url');
+    const clusterId = newClusterId();
     try {
       await Promise.all(nodes.map((node) => cluster.format(node, clusterId)));
       await Promise.all(nodes.map((node) => cluster.run(node)));
