@@ -38,7 +38,10 @@ export interface StreamsConfig {
   readonly sessionTimeout?: number;
   /** Milliseconds. Default 3000; below a third of `sessionTimeout` is wise. */
   readonly heartbeatInterval?: number;
-  /** How long the group waits for members to give up partitions, ms. Default 300 000. */
+  /**
+   * How long the group waits for members to give up partitions, ms. Default 300 000. A member whose user function or commit takes longer gives them up without
+   * a commit: what it did since the last one is processed again.
+   */
   readonly rebalanceTimeout?: number;
   /** The broker aborts a transaction that is open for so long, ms. Default 10 000. */
   readonly transactionTimeout?: number;

@@ -8,6 +8,7 @@ import type { MemberAssignment } from '../rebalance/member-assignment.js';
 import { formatTaskId, type TaskId } from '../rebalance/task-id.js';
 import type { EpochProducer } from '../transactions/producer/epoch-producer.js';
 import type { ActiveTask } from './active-task.js';
+import { commitInTime } from './commit-in-time.js';
 import type { EpochRunner } from './epoch-runner.js';
 import { recoveryOf } from './recovery.js';
 import type { StateRestorer } from './state-restorer.js';
@@ -33,6 +34,8 @@ export interface StreamThreadParts {
   readonly listener: ThreadListener;
   readonly logger: Logger;
   readonly now: () => number;
+  /** How long a revocation may wait for a user function and the commit, ms. */
+  readonly rebalanceTimeout: number;
   /** An epoch was lost, whatever the reason. */
   readonly onEpochLost: () => void;
 }
@@ -51,7 +54,7 @@ const restartPause = { initialMs: 100, maxMs: 30_000 };
  * The group member calls `assigned`, `revoke` and `lost`; the fetcher calls `receive`; the epoch runner reports failures to `fail`. All of it runs in one
  * JavaScript thread, so between two awaits nothing moves. Invariants: a task runs only while it is owned; a revocation is answered after the last
  * epoch with the task's records has committed; after a failure every task is closed without its uncommitted state and opened again from what Kafka has.
- * Nothing here waits for a user's function except `revoke` and a clean `stop`, and a loss of the tasks or `stop(false)` ends those two.
+ * Nothing here waits for a user's function except `revoke`, for `rebalanceTimeout` at most, and a clean `stop`; a loss of the tasks or `stop(false)` ends those two.
  */
 export class StreamThread {
   readonly tasks = new Map<string, ActiveTask>();
@@ -105,7 +108,7 @@ export class StreamThread {
     this.report();
   }
 
-  /** Commits what the tasks have done and gives them up. */
+  /** Commits what the tasks have done and gives them up; after `rebalanceTimeout` without a commit, as if they had been lost. */
   async revoke(tasks: readonly TaskId[]): Promise<void> {
     const ids = tasks.map(formatTaskId);
     for (const id of ids) {
@@ -115,13 +118,52 @@ export class StreamThread {
     }
     this.parts.listener.onActivity('rebalancing');
     await this.stopOpening(ids);
+    let inTime = true;
     if (!this.stopped) {
-      await this.recovering;
-      await this.epochs.checkpoint();
-      await this.recovering;
+      inTime = await commitInTime(this.commitAll(), this.parts.rebalanceTimeout, (waitedMs) => this.tellWaiting(ids, waitedMs));
+      if (!inTime) this.giveUp(ids);
     }
-    await this.closeTasks(ids, !this.halted && !this.stopped);
+    await this.closeTasks(ids, inTime && !this.halted && !this.stopped);
     this.report();
+  }
+
+  private async commitAll(): Promise<void> {
+    await this.recovering;
+    await this.epochs.checkpoint();
+    await this.recovering;
+  }
+
+  /** The group must go on although the commit does not come; nothing uncommitted may be committed later. */
+  private giveUp(ids: readonly string[]): void {
+    const { logger, rebalanceTimeout } = this.parts;
+    logger.warn(
+      { tasks: ids, rebalanceTimeout, inWork: this.inWork() },
+      `tasks are given up without a commit: it did not come within ${rebalanceTimeout} ms, and the group waits`,
+    );
+    this.fail(
+      new MillraceError('MILL_TRANSACTION_ABORTED', `the commit before tasks were given up took longer than ${rebalanceTimeout} ms`, {
+        details: { outcome: 'aborted', tasks: ids },
+      }),
+    );
+  }
+
+  private tellWaiting(ids: readonly string[], waitedMs: number): void {
+    const { logger, rebalanceTimeout } = this.parts;
+    const inWork = this.inWork();
+    const [first] = inWork;
+    const why =
+      first === undefined
+        ? 'the commit is under way'
+        : `a function of task ${first.taskId} has not returned (${first.topic === null ? 'a punctuation or flush' : `record of ${first.topic}-${first.partition} at offset ${first.offset}`})`;
+    logger.warn({ tasks: ids, waitedMs, rebalanceTimeout, inWork }, `the group waits for this member to give up tasks: ${why}`);
+  }
+
+  /** Where pending user functions of this thread's tasks are. */
+  private inWork(): { readonly taskId: string; readonly topic: string | null; readonly partition: number; readonly offset: number }[] {
+    return [...this.tasks.values()].flatMap(({ id, task }) => {
+      const place = task.inWork;
+      return place === null ? [] : [{ taskId: id, ...place }];
+    });
   }
 
   /** Another member may run these by now: nothing of them is committed any more. */

@@ -106,6 +106,13 @@ export class Task implements TaskScope {
     return this.busy !== null;
   }
 
+  /** The record that a pending function has in work; without a topic in a punctuation or flush; null when nothing is pending. */
+  get inWork(): { readonly topic: string | null; readonly partition: number; readonly offset: number } | null {
+    if (this.busy === null && !this.isFlushing) return null;
+    const { topic, partition, offset } = this.record;
+    return { topic, partition, offset };
+  }
+
   streamTime(): number {
     return this.group.streamTime;
   }

@@ -207,6 +207,7 @@ export function buildThread(
     listener,
     logger,
     now,
+    rebalanceTimeout: settings.rebalanceTimeout,
     onEpochLost: () => {
       epochMetrics.failed++;
     },

@@ -183,6 +183,41 @@ describe('a revocation', () => {
     expect(rig.commits).toEqual([]);
   });
 
+  it('gives its tasks up without a commit when a function takes longer than the group waits', async () => {
+    rig = new ThreadRig({ rebalanceTimeout: 30 });
+    const [a, b] = await rig.running('0_0', '0_1');
+    a?.takes(1);
+    await rig.turns();
+    b?.work.push(() => {
+      b.pending = new Promise(() => undefined);
+      return 1;
+    });
+    await rig.turns();
+    await rig.revoke('0_0');
+    await rig.turns();
+    expect([a?.closed, b?.closed]).toEqual([false, false]);
+    expect(rig.commits).toEqual([]);
+    expect(rig.inits).toHaveLength(1);
+    expect([...rig.thread.tasks.keys()]).toEqual(['0_1']);
+    const inWork = [{ taskId: '0_1', topic: 'in-0_1', partition: 0, offset: 0 }];
+    expect(rig.warnings).toMatchObject([
+      { fields: { tasks: ['0_0'], inWork }, message: expect.stringContaining('record of in-0_1-0 at offset 0') },
+      { fields: { tasks: ['0_0'], inWork }, message: expect.stringContaining('given up without a commit') },
+      { message: 'the epoch was lost and is processed again' },
+    ]);
+  });
+
+  it('whose commit does not come within that time has its tasks given up, and a late answer changes nothing', async () => {
+    rig = new ThreadRig({ rebalanceTimeout: 30 });
+    const [a] = await rig.running('0_0');
+    a?.takes(1);
+    await rig.turns();
+    await rig.revoke('0_0');
+    rig.commits[0]?.answer.resolve(nothingProduced);
+    await rig.turns();
+    expect([a?.closed, a?.committedEpochs]).toEqual([false, []]);
+  });
+
   it('ends without a commit when the epoch fails', async () => {
     rig = new ThreadRig();
     const [a] = await rig.running('0_0');

@@ -110,6 +110,10 @@ class PlayedRecords {
     return this.played.pending !== null;
   }
 
+  get inWork(): object | null {
+    return this.isBusy ? { topic: `in-${this.played.id}`, partition: 0, offset: this.played.offset } : null;
+  }
+
   reads(topic: string): boolean {
     return topic === `in-${this.played.id}`;
   }
@@ -167,6 +171,7 @@ export class ThreadRig {
   readonly activity: string[] = [];
   readonly errors: { readonly error: unknown; readonly restart: () => void }[] = [];
   readonly fetcherCalls: string[] = [];
+  readonly warnings: { readonly fields: Record<string, unknown>; readonly message: string }[] = [];
   /** What opening the next tasks gives: an error, or nothing for a task that opens. */
   readonly openings: (Error | Promise<void>)[] = [];
   /** What the next InitProducerIds give. */
@@ -182,7 +187,9 @@ export class ThreadRig {
   readonly epochs: EpochRunner;
   readonly metrics = new EpochMetrics();
 
-  constructor(options: { readonly commitInterval?: number; readonly maxUncommittedBytes?: number } = {}) {
+  constructor(
+    options: { readonly commitInterval?: number; readonly maxUncommittedBytes?: number; readonly rebalanceTimeout?: number } = {},
+  ) {
     this.thread = new StreamThread({
       fetcher: this.fetcher(),
       producer: this.producer,
@@ -197,8 +204,9 @@ export class ThreadRig {
           this.errors.push({ error, restart });
         },
       },
-      logger: silentLogger,
+      logger: { ...silentLogger, warn: (fields, message) => this.warnings.push({ fields: { ...fields }, message }) },
       now: () => this.now,
+      rebalanceTimeout: options.rebalanceTimeout ?? 60_000,
       onEpochLost: () => undefined,
     });
     this.epochs = new EpochRunner({
