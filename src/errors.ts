@@ -25,6 +25,7 @@ export const errorTable = {
   MILL_CORRUPT_BATCH: 'The record batch does not match its checksum or is malformed: check the broker’s disks and the network.',
   MILL_CODEC_MISSING: 'Install the package that the message names to read or write this compression.',
   MILL_OFFSET_OUT_OF_RANGE: 'Set `autoOffsetReset` to "earliest" or "latest", or reset the group’s offsets.',
+  MILL_TOPIC_RECREATED: 'Set `autoOffsetReset` to "earliest" or "latest", or reset the group’s offsets: they are of a topic that is gone.',
   MILL_RECORD_TOO_LARGE: 'Raise the topic’s max.message.bytes, or set a production handler that drops or dead-letters such records.',
   MILL_PRODUCER_FENCED: 'Another process took over this transactional id; this one aborts and rejoins by itself.',
   MILL_TRANSACTION_ABORTED: 'The epoch was aborted and is processed again by itself.',

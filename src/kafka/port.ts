@@ -116,6 +116,11 @@ export interface FetchRequest {
 }
 
 export interface FetchPartition extends TopicPartition {
+  /**
+   * Id of the topic that `offset` is a position in. The broker refuses a topic of the same name that has another id: 100 (UNKNOWN_TOPIC_ID) or 103
+   * (INCONSISTENT_TOPIC_ID). Checked when each partition of the request has one and the broker knows Fetch v13 (Kafka 3.1).
+   */
+  readonly topicId?: string | null;
   readonly offset: number;
   readonly maxBytes: number;
 }

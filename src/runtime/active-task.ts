@@ -9,6 +9,8 @@ import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-buil
 export interface TaskBarrier {
   readonly offsets: readonly Omit<CommittedOffset, 'metadata'>[];
   readonly partitionTimes: readonly number[];
+  /** Ids of the topics that the offsets are positions in; null where they are not known. */
+  readonly topicIds: readonly (string | null)[];
   /** Event time of the task, -Infinity when there is none. */
   readonly watermark: number;
 }
@@ -49,6 +51,7 @@ export class ActiveTask {
     return {
       offsets: positions.map(({ topic, partition, offset }) => ({ topic, partition, offset, leaderEpoch: -1 })),
       partitionTimes: positions.map(({ partitionTime }) => partitionTime),
+      topicIds: positions.map(({ topicId }) => topicId),
       watermark: this.task.watermark(),
     };
   }

@@ -214,6 +214,7 @@ export class EpochRunner {
         transactionalId,
         partitionTime: barrier.partitionTimes[index] ?? -1,
         watermark: barrier.watermark,
+        topicId: barrier.topicIds[index] ?? null,
       }),
     }));
   }

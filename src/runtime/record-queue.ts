@@ -28,6 +28,8 @@ export class RecordQueue {
   /** Highest timestamp taken from this partition; -1 at first. */
   partitionTime: number;
   recordsTaken = 0;
+  /** Id of the topic that the position is one in; null when it is not known. */
+  topicId: string | null;
   /** True while the partition is too far ahead in event time and waits for the others. */
   held = false;
   /** Decoded head record, filled only by sources that need the value to tell the time. */
@@ -43,12 +45,13 @@ export class RecordQueue {
     readonly partition: number,
     readonly source: SourceReader,
     private readonly isolation: 'read_committed' | 'read_uncommitted',
-    start: { readonly offset: number; readonly partitionTime: number },
+    start: { readonly offset: number; readonly partitionTime: number; readonly topicId?: string | null },
     private readonly released: (topic: string, partition: number, bytes: number) => void,
     private readonly observer: RecordQueueObserver,
   ) {
     this.position = start.offset;
     this.partitionTime = start.partitionTime;
+    this.topicId = start.topicId ?? null;
   }
 
   /** Offset to commit. */
@@ -119,6 +122,7 @@ export class RecordQueue {
     if (chunk.reset === true) this.moveTo(chunk.fetchOffset);
     if (chunk.fetchOffset < this.position) throw this.wentBack(chunk.fetchOffset);
     this.current = chunk;
+    this.topicId = chunk.topicId;
     this.cursor.open(chunk.records, {
       fetchOffset: chunk.fetchOffset,
       isolation: this.isolation,

@@ -11,7 +11,8 @@ import type { OutputCollector, TaskEnvironment } from './task-environment.js';
 import type { TaskRecord } from './task-record.js';
 
 /**
- * A sink node at work: picks the partition and encodes the record straight into that partition's batch builder of the epoch in work.
+ * A sink node at work: picks the partition and encodes the record straight into that partition's batch builder of the epoch in work. Partition counts are kept
+ * for an epoch and then asked for anew, since somebody may add partitions.
  */
 export class SinkOperator implements Operator {
   private readonly keySerde: CompiledSerde<unknown>;
@@ -60,6 +61,11 @@ export class SinkOperator implements Operator {
       target.partitions = count;
     }
     return this.write(target, key, value, timestamp);
+  }
+
+  flush(): void {
+    if (this.fixed !== null) this.fixed.partitions = 0;
+    for (const target of this.targets.values()) target.partitions = 0;
   }
 
   private write(target: SinkTarget, key: unknown, value: unknown, timestamp: number): MaybeAsync {
@@ -130,6 +136,7 @@ export class SinkOperator implements Operator {
 const stickyBytes = 16 * 1024;
 
 class SinkTarget {
+  /** 0: to be asked for. */
   partitions = 0;
   private readonly builders: (RecordBatchBuilder | undefined)[] = [];
   private sticky = 0;

@@ -165,7 +165,7 @@ export class StateRestorer {
         this.receive(chunk, fetcher);
       },
       (error, partition) => {
-        const cause = error.code === 'MILL_OFFSET_OUT_OF_RANGE' ? overtaken(error) : error;
+        const cause = error.code === 'MILL_OFFSET_OUT_OF_RANGE' || error.code === 'MILL_TOPIC_RECREATED' ? overtaken(error) : error;
         for (const restoration of this.running.values()) if (partition === null || restoration.isOf(partition)) restoration.fail(cause);
       },
     );

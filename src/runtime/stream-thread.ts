@@ -316,7 +316,8 @@ export class StreamThread {
 
   private adopt(active: ActiveTask): void {
     this.tasks.set(active.id, active);
-    for (const { topic, partition, offset } of active.task.positions()) this.parts.fetcher.assign({ topic, partition }, offset);
+    for (const { topic, partition, offset, topicId } of active.task.positions())
+      this.parts.fetcher.assign({ topic, partition }, offset, topicId);
     this.wakeup.notify();
   }
 

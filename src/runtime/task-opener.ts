@@ -99,8 +99,8 @@ export class TaskOpener {
       const known = committed.find(({ topic, partition }) => topic === input.topic && partition === input.partition);
       const { topic, partition, sourceNode } = input;
       if (known !== undefined && known.offset >= 0) {
-        const { partitionTime = -1, watermark } = decodeCommittedMetadata(known.metadata) ?? {};
-        inputs.push({ topic, partition, sourceNode, offset: known.offset, partitionTime, watermark });
+        const { partitionTime = -1, watermark, topicId } = decodeCommittedMetadata(known.metadata) ?? {};
+        inputs.push({ topic, partition, sourceNode, offset: known.offset, partitionTime, watermark, topicId });
       } else {
         const offset = await this.firstOffset(input, input.offsetReset ?? this.options.autoOffsetReset);
         inputs.push({ topic, partition, sourceNode, offset, partitionTime: -1 });

@@ -3,6 +3,7 @@ import { parseTaskId, type TaskId } from '../rebalance/task-id.js';
 import type { TaskSpec } from '../rebalance/assignment-plan.js';
 import { MillraceError } from '../errors.js';
 import type { Topology, TopicRef } from '../topology/nodes.js';
+import { copartitionGroupsOf } from '../topology/copartition-groups.js';
 import { checkCopartitioning } from '../topology/copartitioning.js';
 import { topicPatternMatches } from '../topology/topic-pattern.js';
 import { qualifiedName, TaskLayout } from '../topology/task-layout.js';
@@ -41,10 +42,9 @@ export class TaskPlans {
     const missing = sources.topics.filter((topic) => !counts.has(qualifiedName(applicationId, topic)));
     if (missing.length > 0) throw missingTopics(missing.map((topic) => qualifiedName(applicationId, topic)));
     const countOf = (topic: TopicRef): number | null => counts.get(qualifiedName(applicationId, topic)) ?? null;
-    checkCopartitioning(topology.copartitionGroups, countOf);
-    const layout = new TaskLayout(topology, applicationId, countOf, (pattern) =>
-      external.filter((name) => topicPatternMatches(pattern, name)),
-    );
+    const matching = (pattern: RegExp): string[] => external.filter((name) => topicPatternMatches(pattern, name));
+    checkCopartitioning(copartitionGroupsOf(topology, matching), countOf);
+    const layout = new TaskLayout(topology, applicationId, countOf, matching);
     return new TaskPlans(applicationId, topology, layout, topicIds, sourceLookup(applicationId, topology));
   }
 

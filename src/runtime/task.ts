@@ -29,6 +29,8 @@ export interface TaskInput {
   readonly partitionTime: number;
   /** Event time of the task when it was committed; absent when it had none. */
   readonly watermark?: number;
+  /** Id of the topic that the offset was committed for; absent or null when it is not known. */
+  readonly topicId?: string | null;
 }
 
 export interface TaskPosition {
@@ -36,6 +38,7 @@ export interface TaskPosition {
   readonly partition: number;
   readonly offset: number;
   readonly partitionTime: number;
+  readonly topicId: string | null;
 }
 
 export interface TaskOptions {
@@ -210,6 +213,7 @@ export class Task implements TaskScope {
       partition: queue.partition,
       offset: queue.committable,
       partitionTime: queue.partitionTime,
+      topicId: queue.topicId,
     }));
   }
 

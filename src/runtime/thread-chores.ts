@@ -12,6 +12,8 @@ export interface ThreadChoresOptions {
   readonly isRepartition: (topic: string) => boolean;
   /** Committed input positions of the tasks that run here. */
   readonly committed: () => readonly (TopicPartition & { readonly offset: number })[];
+  /** Reads the partition counts of output topics again. */
+  readonly refreshOutput: () => Promise<void>;
   /** True when topics or partition counts are not as at the last assignment. */
   readonly topicsChanged: () => Promise<boolean>;
   readonly onTopicsChanged: () => void;
@@ -33,6 +35,7 @@ export class ThreadChores {
 
   start(): void {
     this.every(choreIntervals.purge, 'purging repartition topics', () => this.purge());
+    this.every(choreIntervals.metadata, 'looking for changed output topics', () => this.options.refreshOutput());
     this.every(choreIntervals.metadata, 'looking for changed topics', async () => {
       if (await this.options.topicsChanged()) this.options.onTopicsChanged();
     });

@@ -105,7 +105,7 @@ export function buildThread(
       thread.fail(reason);
     },
   });
-  const output = new ThreadOutput(ports.main, producer);
+  const output = new ThreadOutput(ports.main, producer, logger);
   const fetcher = new Fetcher(ports.main, {
     isolation,
     maxBufferedBytes: settings.maxBufferedBytes,
@@ -283,6 +283,7 @@ export function buildThread(
     stateDirectory,
     isRepartition: (topic) => repartitionTopics.has(topic),
     committed: () => [...thread.tasks.values()].flatMap(({ committedPositions }) => committedPositions),
+    refreshOutput: () => output.refresh(),
     topicsChanged: async () => {
       const [known, seen] = [plans.known, await TaskPlans.read(applicationId, topology, ports.main)];
       return known !== null && !known.equals(seen);

@@ -1,6 +1,7 @@
 /** Which topics a topology reads and writes under the driver, and how many partitions each has. */
 import { MillraceError } from '../errors.js';
 import type { Topology, TopicRef } from '../topology/nodes.js';
+import { copartitionGroupsOf } from '../topology/copartition-groups.js';
 import { checkCopartitioning } from '../topology/copartitioning.js';
 import { resolveRepartitionPartitions } from '../topology/repartition-partitions.js';
 import { changelogTopic, qualifiedName, TaskLayout } from '../topology/task-layout.js';
@@ -26,7 +27,7 @@ export class DriverTopics {
     const matching = (pattern: RegExp): string[] => Object.keys(configured).filter((name) => topicPatternMatches(pattern, name));
     this.repartitions = resolveRepartitionPartitions(topology, (topic) => this.external(topic.name), matching);
     const countOf = (topic: TopicRef): number => (topic.internal ? (this.repartitions.get(topic.name) ?? 1) : this.external(topic.name));
-    checkCopartitioning(topology.copartitionGroups, countOf);
+    checkCopartitioning(copartitionGroupsOf(topology, matching), countOf);
     this.layout = new TaskLayout(topology, applicationId, countOf, matching);
   }
 

@@ -96,6 +96,7 @@ function fetched(topic: string, partition: number, fetchOffset: number, nextOffs
   return {
     topic,
     partition,
+    topicId: null,
     fetchOffset,
     nextOffset,
     records,

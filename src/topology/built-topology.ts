@@ -5,7 +5,7 @@ import { topologyToJson } from './topology-json.js';
 /** What a topology is made of. */
 export type TopologyParts = Pick<
   Topology,
-  'nodes' | 'stores' | 'globalStores' | 'repartitionTopics' | 'copartitionGroups' | 'subTopologies'
+  'nodes' | 'stores' | 'globalStores' | 'repartitionTopics' | 'copartitionGroups' | 'copartitionedSources' | 'subTopologies'
 >;
 
 /** The one implementation of `Topology`; made by `TopologyBuilder.build`. */
@@ -15,6 +15,7 @@ export class BuiltTopology implements Topology {
   readonly globalStores: ReadonlyMap<string, GlobalStoreNode>;
   readonly repartitionTopics: ReadonlyMap<string, RepartitionTopic>;
   readonly copartitionGroups: readonly (readonly TopicRef[])[];
+  readonly copartitionedSources: readonly (readonly string[])[];
   readonly subTopologies: readonly SubTopology[];
 
   constructor(parts: TopologyParts) {
@@ -23,6 +24,7 @@ export class BuiltTopology implements Topology {
     this.globalStores = parts.globalStores;
     this.repartitionTopics = parts.repartitionTopics;
     this.copartitionGroups = Object.freeze(parts.copartitionGroups.map((group) => Object.freeze(group.slice())));
+    this.copartitionedSources = Object.freeze(parts.copartitionedSources.map((group) => Object.freeze(group.slice())));
     this.subTopologies = Object.freeze(parts.subTopologies.slice());
     Object.freeze(this);
   }

@@ -1,6 +1,7 @@
 /** Turns what was declared into a topology: children, sub-topologies, co-partition groups, all frozen. The draft stays as it is. */
 import { MillraceError } from '../errors.js';
 import { BuiltTopology } from './built-topology.js';
+import { groupTopics } from './copartition-groups.js';
 import { checkCopartitioning } from './copartitioning.js';
 import type { GlobalStoreNode, StoreNode, Topology, TopicRef, TopologyNode } from './nodes.js';
 import { processorNode } from './processor-node.js';
@@ -9,14 +10,16 @@ import { sourceNode } from './source-node.js';
 import { subTopologiesOf } from './sub-topologies.js';
 import type { NodeDraft, TopologyDraft } from './topology-draft.js';
 import { invalidTopology } from './topology-errors.js';
-import { UnionFind } from './union-find.js';
 
 /** @throws MILL_TOPOLOGY_STORE_NOT_CONNECTED, MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_TOPOLOGY_INVALID. */
 export function freezeDraft(draft: TopologyDraft): Topology {
   checkStoresConnected(draft);
   const nodes = freezeNodes(draft);
   const idOf = subTopologyNumbers(draft);
-  const copartitionGroups = copartitionGroupsOf(draft);
+  // Sources with a pattern have no topics before run time and are left out.
+  const copartitionGroups = groupTopics(
+    draft.copartitioned.map((sources) => sources.flatMap((name) => topicsOf(draft, name)).map((topic) => topicRef(draft, topic))),
+  );
   checkCopartitioning(copartitionGroups, (topic) => draft.repartitionTopics.get(topic.name)?.partitions ?? null);
   return new BuiltTopology({
     nodes,
@@ -24,6 +27,7 @@ export function freezeDraft(draft: TopologyDraft): Topology {
     globalStores: freezeGlobalStores(draft, idOf),
     repartitionTopics: new Map(draft.repartitionTopics),
     copartitionGroups,
+    copartitionedSources: draft.copartitioned,
     subTopologies: subTopologiesOf(nodes, idOf),
   });
 }
@@ -109,19 +113,6 @@ function subTopologyNumbers({ order, groups }: TopologyDraft): (node: string) =>
     if (id === undefined) throw new MillraceError('MILL_INVARIANT', `Node ${node} belongs to no sub-topology.`);
     return id;
   };
-}
-
-/** Groups that share a topic are one group. Sources with a pattern have no topics before run time and are left out. */
-function copartitionGroupsOf(draft: TopologyDraft): TopicRef[][] {
-  const declared = draft.copartitioned.map((sources) => sources.flatMap((name) => topicsOf(draft, name)));
-  const union = new UnionFind();
-  for (const topics of declared) for (const topic of topics) union.unite(topics[0] ?? topic, topic);
-  const groups = new Map<string, Set<string>>();
-  for (const topic of declared.flat()) {
-    const root = union.root(topic);
-    groups.set(root, (groups.get(root) ?? new Set()).add(topic));
-  }
-  return [...groups.values()].map((group) => [...group].map((topic) => topicRef(draft, topic)));
 }
 
 function topicsOf({ nodes }: TopologyDraft, source: string): readonly string[] {

@@ -106,8 +106,10 @@ export interface Topology {
   readonly stores: ReadonlyMap<string, StoreNode>;
   readonly globalStores: ReadonlyMap<string, GlobalStoreNode>;
   readonly repartitionTopics: ReadonlyMap<string, RepartitionTopic>;
-  /** Groups of source topics that must have equal partition counts. */
+  /** Groups of source topics that must have equal partition counts, as far as they are known by name: `copartitionGroupsOf` adds what patterns match. */
   readonly copartitionGroups: readonly (readonly TopicRef[])[];
+  /** Groups of source nodes whose records meet, by name. */
+  readonly copartitionedSources: readonly (readonly string[])[];
   readonly subTopologies: readonly SubTopology[];
   /** In the form of Kafka Streams' `TopologyDescription`. */
   describe(): string;

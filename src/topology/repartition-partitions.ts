@@ -3,6 +3,7 @@
  * internal topics as it would have made them.
  */
 import { MillraceError } from '../errors.js';
+import { copartitionGroupsOf } from './copartition-groups.js';
 import { checkCopartitioning } from './copartitioning.js';
 import type { Topology, TopicRef } from './nodes.js';
 import type { PartitionCountOf, TopicsMatching } from './partition-counts.js';
@@ -30,7 +31,7 @@ export function resolveRepartitionPartitions(
     fixed.add(name);
   }
   followTheFlow(topology, counts, partitionCountOf, topicsMatching);
-  for (const group of topology.copartitionGroups) adoptCount(group, counts, fixed, partitionCountOf);
+  for (const group of copartitionGroupsOf(topology, topicsMatching)) adoptCount(group, counts, fixed, partitionCountOf);
   return counts;
 }
 

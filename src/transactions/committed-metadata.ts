@@ -16,6 +16,8 @@ export interface CommittedMetadata {
   readonly partitionTime: number;
   /** Event time of the task, ms; absent or -Infinity when it has none. */
   readonly watermark?: number;
+  /** Id of the topic that the offset is a position in; absent or null when it is not known. */
+  readonly topicId?: string | null;
   /** Fields of other versions, kept as they are. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
@@ -26,13 +28,14 @@ export const MAX_METADATA_BYTES = 4096;
 const PREFIX = 'millrace1';
 
 /** @throws MILL_INVARIANT when it gets longer than a broker takes */
-export function encodeCommittedMetadata({ epoch, transactionalId, partitionTime, watermark, extra }: CommittedMetadata): string {
+export function encodeCommittedMetadata({ epoch, transactionalId, partitionTime, watermark, topicId, extra }: CommittedMetadata): string {
   const fields = {
     ...extra,
     e: epoch,
     p: partitionTime,
     ...(transactionalId === null ? {} : { t: transactionalId }),
     ...encodedWatermark(watermark),
+    ...(topicId ? { i: topicId } : {}),
   };
   const text = PREFIX + JSON.stringify(fields);
   if (Buffer.byteLength(text) >= MAX_METADATA_BYTES) {
@@ -49,10 +52,16 @@ export function decodeCommittedMetadata(text: string | null): CommittedMetadata 
   if (text === null || !text.startsWith(PREFIX)) return null;
   const fields = parseFields(text.slice(PREFIX.length));
   if (fields === null) return null;
-  const { e: epoch, p: partitionTime, t: transactionalId = null, m: watermark, ...extra } = fields;
+  const { e: epoch, p: partitionTime, t: transactionalId = null, m: watermark, i: topicId, ...extra } = fields;
   if (!Number.isSafeInteger(epoch) || !Number.isSafeInteger(partitionTime)) return null;
   if (transactionalId !== null && typeof transactionalId !== 'string') return null;
-  const known = { epoch: epoch as number, transactionalId, partitionTime: partitionTime as number, ...decodedWatermark(watermark) };
+  const known = {
+    epoch: epoch as number,
+    transactionalId,
+    partitionTime: partitionTime as number,
+    ...decodedWatermark(watermark),
+    ...(typeof topicId === 'string' ? { topicId } : {}),
+  };
   return Object.keys(extra).length === 0 ? known : { ...known, extra };
 }
 

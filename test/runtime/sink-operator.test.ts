@@ -47,6 +47,30 @@ describe('a sink', () => {
     expect(partitions.filter((partition) => partition === 2)).toHaveLength(8);
   });
 
+  it('asks for the partition count anew in each epoch, since partitions may be added', async () => {
+    let [partitions, asked] = [1, 0];
+    const rig = await rigOf(text, { partitionCount: () => (asked++, partitions) });
+    const pipe = async (): Promise<void> => {
+      for (const key of ['a', 'b', 'c', 'd']) rig.pipe('in', key, 'v');
+      await rig.run();
+    };
+    await pipe();
+    partitions = 5;
+    await pipe();
+    await rig.commit();
+    await pipe();
+    expect(
+      new Set(
+        rig
+          .written('out')
+          .slice(0, 8)
+          .map(({ partition }) => partition),
+      ),
+    ).toEqual(new Set([0]));
+    expect(new Set(rig.written('out').map(({ partition }) => partition)).size).toBeGreaterThan(1);
+    expect(asked).toBe(2);
+  });
+
   it('waits for a topic’s partitions once, in order', async () => {
     const gate = deferred<number>();
     let asked = 0;

@@ -116,6 +116,12 @@ describe('taking a task over', () => {
     expect(await positionOf({ committed: { offset: 42, metadata: 'of another tool' } })).toMatchObject({ offset: 42, partitionTime: -1 });
   });
 
+  it('knows which topic that offset was committed for, in case the name has gone to another one', async () => {
+    const metadata = encodeCommittedMetadata({ epoch: 4, transactionalId: null, partitionTime: 1, topicId: 'id-of-in' });
+    expect(await positionOf({ committed: { offset: 42, metadata } })).toMatchObject({ offset: 42, topicId: 'id-of-in' });
+    expect(await positionOf({})).toMatchObject({ topicId: null });
+  });
+
   it('without one begins where the source says, else where the app does', async () => {
     expect(await positionOf({})).toMatchObject({ offset: 11 });
     expect(await positionOf({ autoOffsetReset: 'latest' })).toMatchObject({ offset: 99 });

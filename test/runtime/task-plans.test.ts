@@ -139,6 +139,21 @@ describe('faults', () => {
     await expect(read(joined(), new Map([['users', 3]]))).rejects.toMatchObject({ code: 'MILL_TOPOLOGY_NOT_COPARTITIONED' });
   });
 
+  it('of unequal partition counts are found among what a pattern matches, too', async () => {
+    const builder = new StreamsBuilder();
+    builder.stream(/eu-.*/, text).join(builder.table('users', text), (order) => order, { valueSerde: serdes.string });
+    const topology = builder.build();
+    await expect(read(topology, new Map([['eu-1', 2]]))).resolves.toBeInstanceOf(TaskPlans);
+    const unequal = new Map([
+      ['eu-1', 2],
+      ['eu-2', 3],
+    ]);
+    await expect(read(topology, unequal)).rejects.toMatchObject({
+      code: 'MILL_TOPOLOGY_NOT_COPARTITIONED',
+      details: { topics: expect.objectContaining({ 'eu-2': 3 }) },
+    });
+  });
+
   it('of a task that the topology does not have are ours', async () => {
     const plans = await read(joined());
     expect(() => plans.plan('9_0')).toThrow(expect.objectContaining({ code: 'MILL_INVARIANT' }));

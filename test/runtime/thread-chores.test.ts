@@ -28,6 +28,7 @@ function chores(options: Partial<ThreadChoresOptions> & { readonly removed?: rea
     } as unknown as StateDirectory,
     isRepartition: (topic) => topic.endsWith('-repartition'),
     committed: () => [],
+    refreshOutput: async () => undefined,
     topicsChanged: async () => false,
     onTopicsChanged: () => told.changed++,
     ownedTasks: () => new Set(['0_0']),
@@ -67,6 +68,23 @@ describe('purging', () => {
 });
 
 describe('topics', () => {
+  it('that are written to are looked at as well, whatever becomes of those that are read', async () => {
+    let looks = 0;
+    const missing = async (): Promise<boolean> => {
+      throw new Error('a topic is missing');
+    };
+    const { made } = chores({
+      refreshOutput: async () => {
+        looks++;
+      },
+      topicsChanged: missing,
+    });
+    made.start();
+    await jest.advanceTimersByTimeAsync(2 * choreIntervals.metadata);
+    made.stop();
+    expect(looks).toBe(2);
+  });
+
   it('are looked at now and then; a change asks for a rebalance', async () => {
     let changed = false;
     const { made, told } = chores({ topicsChanged: async () => changed });

@@ -26,6 +26,12 @@ describe('the metadata of a committed offset', () => {
     expect(written(-Infinity)).toEqual({ epoch: 1, transactionalId: null, partitionTime: 2 });
   });
 
+  it('has the id of the topic, when it is known', () => {
+    const metadata = { epoch: 1, transactionalId: null, partitionTime: 2, topicId: 'ASNFZ4mrze8RIjNEVWZ3iA' };
+    expect(decodeCommittedMetadata(encodeCommittedMetadata(metadata))).toEqual(metadata);
+    expect(encodeCommittedMetadata({ ...metadata, topicId: null })).toBe('millrace1{"e":1,"p":2}');
+  });
+
   it('keeps fields that it does not know', () => {
     const read = decodeCommittedMetadata('millrace1{"e":1,"p":2,"w":[3]}');
     expect(read).toEqual({ epoch: 1, transactionalId: null, partitionTime: 2, extra: { w: [3] } });

@@ -4,6 +4,8 @@ import type { AbortedTransaction } from '../port.js';
 export interface FetchedChunk {
   readonly topic: string;
   readonly partition: number;
+  /** Id of the topic that the offsets belong to; null when the brokers tell none. */
+  readonly topicId: string | null;
   /** The offset asked for. The first batch may begin before it: records below it are to be passed over. */
   readonly fetchOffset: number;
   /** Where the next chunk begins: behind the last batch in here, control batches and compacted gaps included. */

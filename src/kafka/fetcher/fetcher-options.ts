@@ -3,7 +3,10 @@ import type { Logger } from '../../observability/logger.js';
 import type { IsolationLevel, TopicPartition } from '../port.js';
 import type { FetchedChunk } from './fetched-chunk.js';
 
-/** Where a partition goes on when its position is no longer in the log. `none` reports MILL_OFFSET_OUT_OF_RANGE. */
+/**
+ * Where a partition goes on when its position is no longer in the log, or is one in a topic that was deleted and created again. `none` reports
+ * MILL_OFFSET_OUT_OF_RANGE, MILL_TOPIC_RECREATED.
+ */
 export type OffsetReset = 'earliest' | 'latest' | 'none';
 
 /** Time as the fetcher sees it; tests hold their own. */
@@ -52,7 +55,7 @@ export interface FetcherMetrics {
   bytes: number;
   /** Fetches that failed, and partition errors in answers. */
   failures: number;
-  /** Positions set anew because they were out of range. */
+  /** Positions set anew because they were out of range, or of a topic that is gone. */
   resets: number;
   /** Times that a partition had no answer for `stallWarningMs`. */
   stalls: number;

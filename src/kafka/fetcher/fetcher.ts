@@ -3,7 +3,7 @@
  *
  * Invariants: a partition is in at most one pending fetch; its position moves only with the answer to that very fetch, from whole batch to whole
  * batch, so chunks of a partition come in the order of the log without gap or repetition; an answer to a position that was left in the meantime
- * (unassigned, sought, assigned anew) is dropped. The next fetch is sent before the chunks of the last are handed over. Nothing fails silently:
+ * (unassigned, sought, assigned anew) is dropped. A position belongs to one topic, known by its id: another topic of the same name is never read from it. The next fetch is sent before the chunks of the last are handed over. Nothing fails silently:
  * retries are logged, what no retry mends is reported, and a watchdog counts partitions that stay without an answer. One fetcher
  * belongs to one stream thread (or restore); everything runs on its event loop.
  */
@@ -18,6 +18,7 @@ import type { FetchedChunk } from './fetched-chunk.js';
 import type { FetcherClock, FetcherMetrics, FetcherOptions } from './fetcher-options.js';
 import { systemClock } from './fetcher-options.js';
 import { Leaders } from './leaders.js';
+import { MissingTopics } from './missing-topics.js';
 import { partitionKey, PartitionState } from './partition-state.js';
 import { StallWatchdog } from './stall-watchdog.js';
 import { wholeBatches } from './whole-batches.js';
@@ -32,6 +33,7 @@ export class Fetcher {
   private readonly partitions = new Map<string, PartitionState>();
   private readonly lanes = new Map<number, BrokerLanes>();
   private readonly leaders: Leaders;
+  private readonly missing: MissingTopics;
   private readonly clock: FetcherClock;
   private readonly random: () => number;
   private readonly maxBytesPerPartition: number;
@@ -57,10 +59,13 @@ export class Fetcher {
       partitions: () => this.partitions.values(),
       isWaitedFor: (state) => !this.budget.isFull && (state.resetting !== null || this.wants(state)),
     });
+    this.missing = new MissingTopics(options.logger, () => this.clock.now());
     this.leaders = new Leaders(port, {
       logger: options.logger,
       now: () => this.clock.now(),
       random: this.random,
+      onTopicId: (topic, topicId) => this.identify(topic, topicId),
+      onMissing: (partition, errorCode) => this.missing.seen(partition, errorCode),
       onChange: () => this.queuePump(),
       onForbidden: (topic, errorCode) => this.failTopic(topic, errorCode),
       onFatal: (error) => options.onError(error, null),
@@ -84,11 +89,16 @@ export class Fetcher {
     this.budget.unreserveAll();
   }
 
-  /** Fetches the partition from `offset` on. Whatever an earlier assignment has under way or buffered is forgotten. */
-  assign(partition: TopicPartition, offset: number): void {
+  /**
+   * Fetches the partition from `offset` on. Whatever an earlier assignment has under way or buffered is forgotten.
+   *
+   * @param topicId of the topic that `offset` was reached in; null: the one that has the name now
+   */
+  assign(partition: TopicPartition, offset: number, topicId: string | null = null): void {
     this.unassign(partition);
     const { topic, partition: index } = partition;
-    this.partitions.set(partitionKey(partition), new PartitionState(topic, index, offset, this.maxBytesPerPartition, this.clock.now()));
+    const state = new PartitionState(topic, index, offset, this.maxBytesPerPartition, this.clock.now(), topicId);
+    this.partitions.set(partitionKey(partition), state);
     this.queuePump();
   }
 
@@ -97,6 +107,7 @@ export class Fetcher {
     if (state === undefined) return;
     this.release(state, state.buffered);
     this.partitions.delete(partitionKey(partition));
+    this.missing.found(partition.topic);
     this.leaders.forget(partition);
     this.queuePump();
   }
@@ -207,7 +218,8 @@ export class Fetcher {
     lanes[lane] = pending;
     const asked = states.map((state) => {
       state.pending = pending;
-      return { topic: state.topic, partition: state.partition, offset: state.offset, maxBytes: state.maxBytes };
+      const { topic, partition, topicId, offset } = state;
+      return { topic, partition, topicId, offset, maxBytes: state.maxBytes };
     });
     this.metrics.requests++;
     const { isolation, minBytes = 1, maxWaitMs = 500 } = this.options;
@@ -261,6 +273,8 @@ export class Fetcher {
 
   private accept(state: PartitionState, answer: FetchedPartition, now: number, chunks: FetchedChunk[]): void {
     state.failures = 0;
+    state.isDoubted = false;
+    this.missing.found(state.topic);
     state.lastAnswerAt = now;
     state.highWatermark = answer.highWatermark;
     state.lastStableOffset = answer.lastStableOffset;
@@ -276,6 +290,7 @@ export class Fetcher {
     chunks.push({
       topic: state.topic,
       partition: state.partition,
+      topicId: state.topicId,
       fetchOffset: state.offset,
       nextOffset,
       records: length === answer.records.length ? answer.records : answer.records.subarray(0, length),
@@ -302,16 +317,21 @@ export class Fetcher {
     const where = `${state.topic}-${state.partition}`;
     this.metrics.failures++;
     if (errorCode === ErrorCodes.OFFSET_OUT_OF_RANGE) {
-      void this.reset(state);
+      void this.reset(state, outOfRange);
     } else if (isAuthorizationError(errorCode)) {
       this.giveUp(state, forbidden(state.topic, errorCode));
     } else if (errorTreatment(errorCode) === 'retry' || errorCode < 0) {
       this.retryLater(state, now);
       this.leaders.doubt(state);
-      this.options.logger.info(
-        { ...topicPartition(state), error: errorName(errorCode), attempt: state.failures },
-        `fetch of ${where} is tried again`,
-      );
+      if (topicIsGone.has(errorCode)) {
+        state.isDoubted = true;
+        this.missing.seen(state, errorCode);
+      } else {
+        this.options.logger.info(
+          { ...topicPartition(state), error: errorName(errorCode), attempt: state.failures },
+          `fetch of ${where} is tried again`,
+        );
+      }
     } else {
       const said = `Fetching ${where} at offset ${state.offset} failed with ${errorName(errorCode)} (${errorCode}).`;
       this.giveUp(
@@ -339,14 +359,25 @@ export class Fetcher {
     this.pump();
   }
 
-  private async reset(state: PartitionState): Promise<void> {
+  /** A topic's id as just read. */
+  private identify(topic: string, topicId: string): void {
+    for (const state of this.partitions.values()) {
+      if (state.topic !== topic) continue;
+      if (state.topicId === null) state.topicId = topicId;
+      else if (state.topicId !== topicId && state.isDoubted && !state.failed && state.resetting === null)
+        void this.reset(state, recreated(topicId));
+    }
+  }
+
+  /** The position is worth nothing: goes on by policy. Until the look-up has succeeded the old position and topic id stand. */
+  private async reset(state: PartitionState, { code, why, topicId }: LostPosition): Promise<void> {
     const tp = topicPartition(state);
     const where = `${state.topic}-${state.partition}`;
     const policy = this.options.autoOffsetReset(tp);
-    const outOfRange = state.offset;
+    const lost = state.offset;
+    const details = { ...tp, offset: lost, ...(topicId === null ? {} : { topicId: state.topicId, newTopicId: topicId }) };
     if (policy === 'none') {
-      const said = `Offset ${outOfRange} of ${where} is not in the log (any more), and there is no reset policy.`;
-      this.giveUp(state, new MillraceError('MILL_OFFSET_OUT_OF_RANGE', said, { details: { ...tp, offset: outOfRange } }));
+      this.giveUp(state, new MillraceError(code, `Offset ${lost} of ${where} ${why}, and there is no reset policy.`, { details }));
       return;
     }
     const lookUp = {};
@@ -364,10 +395,11 @@ export class Fetcher {
     else {
       this.metrics.resets++;
       this.options.logger.warn(
-        { ...tp, outOfRange, offset, policy },
-        `offset ${outOfRange} of ${where} is out of range: reading on at ${policy} offset ${offset}`,
+        { ...details, offset, lost, policy },
+        `offset ${lost} of ${where} ${why}: reading on at ${policy} offset ${offset}`,
       );
       state.moveTo(offset, this.clock.now());
+      state.topicId = topicId ?? state.topicId;
       state.wasReset = true;
     }
     this.queuePump();
@@ -399,6 +431,27 @@ export class Fetcher {
     this.wakeTimer = at === Infinity ? null : this.clock.setTimeout(() => this.pump(), Math.max(0, Math.ceil(at - now)));
   }
 }
+
+/** Why a position is worth nothing any more. */
+interface LostPosition {
+  readonly code: 'MILL_OFFSET_OUT_OF_RANGE' | 'MILL_TOPIC_RECREATED';
+  readonly why: string;
+  /** Of the topic that has the name now; null when it is still the same. */
+  readonly topicId: string | null;
+}
+
+const outOfRange: LostPosition = { code: 'MILL_OFFSET_OUT_OF_RANGE', why: 'is out of range', topicId: null };
+
+function recreated(topicId: string): LostPosition {
+  return { code: 'MILL_TOPIC_RECREATED', why: 'is of a topic that was deleted and created again', topicId };
+}
+
+/** Answers of a broker that does not have the topic, or has another one of the name. */
+const topicIsGone: ReadonlySet<number> = new Set([
+  ErrorCodes.UNKNOWN_TOPIC_OR_PARTITION,
+  ErrorCodes.UNKNOWN_TOPIC_ID,
+  ErrorCodes.INCONSISTENT_TOPIC_ID,
+]);
 
 function topicPartition({ topic, partition }: TopicPartition): TopicPartition {
   return { topic, partition };

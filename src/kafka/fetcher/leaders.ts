@@ -5,7 +5,7 @@
 import type { MillraceError } from '../../errors.js';
 import type { Logger } from '../../observability/logger.js';
 import { backoffMs } from '../backoff.js';
-import { isAuthorizationError } from '../error-codes.js';
+import { ErrorCodes, isAuthorizationError } from '../error-codes.js';
 import type { KafkaPort, TopicPartition } from '../port.js';
 import { partitionKey } from './partition-state.js';
 
@@ -15,6 +15,10 @@ export interface LeadersOptions {
   readonly logger: Logger;
   readonly now: () => number;
   readonly random: () => number;
+  /** Id of a topic as just told by a broker. */
+  readonly onTopicId: (topic: string, topicId: string) => void;
+  /** It is not there, or has no leader: asked for again after a pause. */
+  readonly onMissing: (partition: TopicPartition, errorCode: number) => void;
   /** Metadata arrived, or failed: look again. */
   readonly onChange: () => void;
   readonly onForbidden: (topic: string, errorCode: number) => void;
@@ -65,11 +69,16 @@ export class Leaders {
       for (const topic of topics) {
         const known = metadata.topics.get(topic);
         if (known !== undefined && isAuthorizationError(known.errorCode)) this.options.onForbidden(topic, known.errorCode);
+        if (known?.topicId) this.options.onTopicId(topic, known.topicId);
         for (const { partition, leader } of known?.partitions ?? []) {
           if (leader >= 0) this.leaders.set(partitionKey({ topic, partition }), leader);
         }
       }
-      found = missing.every((partition) => this.leaders.has(partitionKey(partition)));
+      const unfound = missing.filter((partition) => !this.leaders.has(partitionKey(partition)));
+      for (const partition of unfound) {
+        this.options.onMissing(partition, metadata.topics.get(partition.topic)?.errorCode || ErrorCodes.LEADER_NOT_AVAILABLE);
+      }
+      found = unfound.length === 0;
       if (!found) this.refresh = true;
     } catch (error) {
       found = false;

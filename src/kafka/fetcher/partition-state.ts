@@ -12,6 +12,10 @@ export class PartitionState implements TopicPartition {
   resetting: object | null = null;
   /** The position was set anew by policy and nothing has been handed over since. */
   wasReset = false;
+  /** Id of the topic that `offset` is a position in; null until metadata tell it. */
+  topicId: string | null;
+  /** The leader said that it does not have this topic: when its name stands for another id now, it was deleted and created again. */
+  isDoubted = false;
   /** Reported through `onError`; rests until assigned or sought anew. */
   failed = false;
   failures = 0;
@@ -28,7 +32,9 @@ export class PartitionState implements TopicPartition {
     public offset: number,
     maxBytes: number,
     now: number,
+    topicId: string | null,
   ) {
+    this.topicId = topicId;
     this.maxBytes = maxBytes;
     this.lastAnswerAt = now;
   }
@@ -40,6 +46,7 @@ export class PartitionState implements TopicPartition {
     this.resetting = null;
     this.wasReset = false;
     this.failed = false;
+    this.isDoubted = false;
     this.failures = 0;
     this.retryAt = 0;
     this.lastAnswerAt = now;

@@ -10,7 +10,7 @@ import { addOffsetsToTxn } from '../protocol/add-offsets-to-txn.js';
 import { addPartitionsToTxn } from '../protocol/add-partitions-to-txn.js';
 import type { Api, BrokerVersions } from '../protocol/api.js';
 import { END_TXN_BUMPS_EPOCH, endTxn } from '../protocol/end-txn.js';
-import { fetch } from '../protocol/fetch.js';
+import { fetch, FETCH_BY_TOPIC_ID } from '../protocol/fetch.js';
 import { heartbeat } from '../protocol/heartbeat.js';
 import { initProducerId } from '../protocol/init-producer-id.js';
 import { joinGroup } from '../protocol/join-group.js';
@@ -103,7 +103,16 @@ class KafkajsPort implements port.KafkaPort {
   }
 
   async fetch(broker: number, request: port.FetchRequest): Promise<port.FetchResponse> {
-    return this.cluster.with('fetch', broker, (connection) => connection.send(fetch, request, { parkedMs: request.maxWaitMs }));
+    const names = topicNamesById(request);
+    const maxVersion = names === null ? FETCH_BY_TOPIC_ID - 1 : FETCH_BY_TOPIC_ID;
+    return this.cluster.with('fetch', broker, async (connection) => {
+      const answer = await connection.send(fetch, request, { maxVersion, parkedMs: request.maxWaitMs });
+      if (names === null) return answer;
+      return {
+        ...answer,
+        partitions: answer.partitions.map((partition) => ({ ...partition, topic: names.get(partition.topic) ?? partition.topic })),
+      };
+    });
   }
 
   async produce(broker: number, request: port.ProduceRequest): Promise<port.ProduceResponse> {
@@ -193,6 +202,16 @@ class KafkajsPort implements port.KafkaPort {
   ): Promise<Response> {
     return this.cluster.with('group', broker, (connection) => connection.send(api, request, options));
   }
+}
+
+/** Id → name of the topics asked for; null when one of them has no id. */
+function topicNamesById({ partitions }: port.FetchRequest): ReadonlyMap<string, string> | null {
+  const names = new Map<string, string>();
+  for (const { topic, topicId } of partitions) {
+    if (topicId === undefined || topicId === null) return null;
+    names.set(topicId, topic);
+  }
+  return names;
 }
 
 /** The feature counts only together with the requests that it needs: a broker in the middle of an upgrade may lack them. */

@@ -3,12 +3,15 @@ import type { Api } from './api.js';
 import { groupByTopic } from './group-by-topic.js';
 import type { WireReader } from './wire-reader.js';
 
-/** Version 12 is the last one with topic names; fetch sessions are not used (session epoch −1). */
+/** First version with topic ids in place of names: each partition of the request must have one. */
+export const FETCH_BY_TOPIC_ID = 13;
+
+/** Fetch sessions are not used (session epoch −1). In an answer by topic id the topics are called by their ids. */
 export const fetch: Api<FetchRequest, FetchResponse> = {
   key: 1,
   name: 'Fetch',
   minVersion: 11,
-  maxVersion: 12,
+  maxVersion: FETCH_BY_TOPIC_ID,
   flexibleFrom: 12,
 
   encode(out, version, request) {
@@ -19,8 +22,12 @@ export const fetch: Api<FetchRequest, FetchResponse> = {
     out.writeInt8(request.isolation === 'read_committed' ? 1 : 0);
     out.writeInt32(0);
     out.writeInt32(-1);
-    out.writeArray(groupByTopic(request.partitions), ({ topic, partitions }) => {
-      out.writeString(topic);
+    const byId = version >= FETCH_BY_TOPIC_ID;
+    // Positions in a topic that is gone and in the one that took its name may be asked for together.
+    const asked = byId ? request.partitions.map((partition) => ({ ...partition, topic: partition.topicId ?? '' })) : request.partitions;
+    out.writeArray(groupByTopic(asked), ({ topic, partitions }) => {
+      if (byId) out.writeUuid(topic);
+      else out.writeString(topic);
       out.writeArray(partitions, (partition) => {
         out.writeInt32(partition.partition);
         out.writeInt32(-1);
@@ -37,13 +44,13 @@ export const fetch: Api<FetchRequest, FetchResponse> = {
     out.endStruct();
   },
 
-  decode(input) {
+  decode(input, version) {
     const throttleMs = input.readInt32();
     const errorCode = input.readInt16();
     input.readInt32();
     const partitions: FetchedPartition[] = [];
     input.readArray(() => {
-      const topic = input.readString();
+      const topic = version < FETCH_BY_TOPIC_ID ? input.readString() : (input.readUuid() ?? '');
       input.readArray(() => partitions.push(readPartition(input, topic)));
       input.endStruct();
     });

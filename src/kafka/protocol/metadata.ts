@@ -2,8 +2,6 @@ import type { ClusterMetadata, PartitionMetadata, TopicMetadata } from '../port.
 import type { Api } from './api.js';
 import type { WireReader } from './wire-reader.js';
 
-const ZERO_UUID = Buffer.alloc(16);
-
 /** Topics by name, or null for all. Never creates topics. */
 export const metadata: Api<{ readonly topics: readonly string[] | null }, ClusterMetadata> = {
   key: 3,
@@ -16,7 +14,7 @@ export const metadata: Api<{ readonly topics: readonly string[] | null }, Cluste
     if (request.topics === null) out.writeNullArray();
     else {
       out.writeArray(request.topics, (topic) => {
-        if (version >= 10) out.writeBytes(ZERO_UUID);
+        if (version >= 10) out.writeUuid(null);
         out.writeString(topic);
         out.endStruct();
       });

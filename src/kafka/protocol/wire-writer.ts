@@ -6,6 +6,8 @@
  */
 import { ByteWriter } from '../../bytes/byte-writer.js';
 
+const ZERO_UUID = Buffer.alloc(16);
+
 export class WireWriter extends ByteWriter {
   constructor(
     readonly flexible: boolean,
@@ -33,6 +35,11 @@ export class WireWriter extends ByteWriter {
     if (text !== null) this.writeString(text);
     else if (this.flexible) this.writeUnsignedVarint(0);
     else this.writeInt16(-1);
+  }
+
+  /** In Kafka's base64 form; null is written as zeros. */
+  writeUuid(id: string | null): void {
+    this.writeBytes(id === null ? ZERO_UUID : Buffer.from(id, 'base64url'));
   }
 
   writeSizedBytes(bytes: Uint8Array): void {

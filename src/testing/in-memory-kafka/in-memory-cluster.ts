@@ -180,7 +180,9 @@ export class InMemoryCluster {
     });
   }
 
-  private served(broker: number, partition: TopicPartition): ServedLog {
+  private served(broker: number, partition: TopicPartition & { readonly topicId?: string | null }): ServedLog {
+    const { topic, topicId } = partition;
+    if (topicId !== undefined && topicId !== null && this.topics.get(topic)?.topicId !== topicId) return E.UNKNOWN_TOPIC_ID;
     const log = this.topics.log(partition);
     if (log === undefined) return E.UNKNOWN_TOPIC_OR_PARTITION;
     return this.leaderOf(partition) === broker ? log : E.NOT_LEADER_OR_FOLLOWER;

@@ -1,6 +1,6 @@
 /** Fetches: answered at once when there is enough to give, else parked until there is or their time is up. */
 import { ErrorCodes as E } from '../../kafka/error-codes.js';
-import type { FetchedPartition, FetchRequest, FetchResponse, TopicPartition } from '../../kafka/port.js';
+import type { FetchedPartition, FetchPartition, FetchRequest, FetchResponse, TopicPartition } from '../../kafka/port.js';
 import type { PartitionLog } from './partition-log.js';
 import type { SimulationClock } from './simulation-clock.js';
 
@@ -23,7 +23,7 @@ export class WaitingFetches {
   fetch(
     broker: number,
     request: FetchRequest,
-    served: (partition: TopicPartition) => ServedLog,
+    served: (partition: FetchPartition) => ServedLog,
     reply: (answer: FetchResponse) => void,
   ): void {
     if (request.maxWaitMs <= 0 || isReady(request, served)) {
@@ -59,7 +59,7 @@ export class WaitingFetches {
 }
 
 /** Enough bytes, or an error, which is told at once. */
-function isReady({ partitions, isolation, minBytes }: FetchRequest, served: (partition: TopicPartition) => ServedLog): boolean {
+function isReady({ partitions, isolation, minBytes }: FetchRequest, served: (partition: FetchPartition) => ServedLog): boolean {
   let bytes = 0;
   for (const partition of partitions) {
     const log = served(partition);
@@ -69,7 +69,7 @@ function isReady({ partitions, isolation, minBytes }: FetchRequest, served: (par
   return bytes >= minBytes;
 }
 
-function answerTo(request: FetchRequest, served: (partition: TopicPartition) => ServedLog): FetchResponse {
+function answerTo(request: FetchRequest, served: (partition: FetchPartition) => ServedLog): FetchResponse {
   let room = request.maxBytes;
   const partitions = request.partitions.map((wanted): FetchedPartition => {
     const { topic, partition, offset, maxBytes } = wanted;

@@ -103,6 +103,8 @@ export class ScriptedPort implements Pick<KafkaPort, 'fetch' | 'metadata' | 'lis
   /** `topic-partition` → broker; absent: no leader. */
   readonly leaders = new Map<string, number>();
   readonly topicErrors = new Map<string, number>();
+  /** Absent: the brokers tell no ids. */
+  readonly topicIds = new Map<string, string>();
   metadataRequests = 0;
   refreshes = 0;
   offsetQueries: OffsetQuery[] = [];
@@ -128,7 +130,13 @@ export class ScriptedPort implements Pick<KafkaPort, 'fetch' | 'metadata' | 'lis
         const leader = this.leaders.get(`${name}-${partition}`) ?? -1;
         return { partition, leader, leaderEpoch: 0, errorCode: 0 };
       });
-      described.set(name, { name, topicId: null, isInternal: false, errorCode: this.topicErrors.get(name) ?? 0, partitions });
+      described.set(name, {
+        name,
+        topicId: this.topicIds.get(name) ?? null,
+        isInternal: false,
+        errorCode: this.topicErrors.get(name) ?? 0,
+        partitions,
+      });
     }
     return { clusterId: null, controllerId: 1, brokers: [], topics: described };
   }

@@ -42,7 +42,7 @@ async function failure(promise: Promise<unknown>): Promise<MillraceError> {
 describe('connecting', () => {
   it('reads versions and features', async () => {
     await port.connect();
-    expect(port.supports(1)).toBe(12);
+    expect(port.supports(1)).toBe(13);
     expect(port.supports(68)).toBe(-1);
     expect(port.transactionV2).toBe(true);
   });

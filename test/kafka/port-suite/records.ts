@@ -127,6 +127,23 @@ export function recordTests(subject: PortSubject): void {
         expect((await port.fetch(leader, { ...base, maxWaitMs: 1000, partitions })).partitions[0]!.errorCode).toBe(3);
       });
 
+      it('of a topic that has another id are an error', async () => {
+        const port = ports[0]!;
+        const from = { topic: await createTopic(port, 'identified'), partition: 0 };
+        await send(port, from, [batchOf(['a'])]);
+        const topicId = (await port.metadata([from.topic])).topics.get(from.topic)?.topicId ?? null;
+        const leader = await leaderOf(port, from);
+        const fetchWith = async (id: string | null) => {
+          const request = { ...base, maxWaitMs: 1000, partitions: [{ ...from, topicId: id, offset: 0, maxBytes: 1000 }] };
+          return (await port.fetch(leader, request)).partitions[0]!;
+        };
+        expect(topicId).toMatch(/^[\w-]{22}$/);
+        const same = await fetchWith(topicId);
+        expect(same).toMatchObject({ ...from, errorCode: 0 });
+        expect(valuesOf(same, 0, 'read_committed')).toEqual(['a']);
+        expect(await fetchWith(Buffer.alloc(16, 7).toString('base64url'))).toMatchObject({ ...from, errorCode: 100 });
+      });
+
       it('are waited for, and come as soon as they are there', async () => {
         const port = ports[0]!;
         const from = { topic: await createTopic(port, 'awaited'), partition: 0 };

@@ -11,7 +11,7 @@ const broker = (key: number, min: number, max: number): BrokerVersions => new Ma
 
 describe('version negotiation', () => {
   it('takes the highest version that both sides have', () => {
-    expect(commonVersion(fetch, broker(1, 4, 18))).toBe(12);
+    expect(commonVersion(fetch, broker(1, 4, 18))).toBe(13);
     expect(commonVersion(fetch, broker(1, 0, 11))).toBe(11);
     expect(commonVersion(addPartitionsToTxn, broker(24, 0, 5))).toBe(3);
   });
@@ -21,7 +21,7 @@ describe('version negotiation', () => {
   });
 
   it('honours the lower end of the broker’s range too', () => {
-    expect(commonVersion(fetch, broker(1, 13, 18))).toBe(-1);
+    expect(commonVersion(fetch, broker(1, 14, 18))).toBe(-1);
     expect(commonVersion(fetch, broker(1, 0, 10))).toBe(-1);
   });
 
@@ -33,7 +33,7 @@ describe('version negotiation', () => {
       error = thrown as MillraceError;
     }
     expect(error?.code).toBe('MILL_BROKER_TOO_OLD');
-    expect(error?.message).toContain('Fetch is needed in versions 11–12, but broker 3 (kafka:9092) has versions 0–8.');
+    expect(error?.message).toContain('Fetch is needed in versions 11–13, but broker 3 (kafka:9092) has versions 0–8.');
   });
 
   it('says so when the broker does not know the request at all', () => {

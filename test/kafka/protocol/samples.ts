@@ -10,7 +10,7 @@ import { deleteTopics } from '../../../src/kafka/protocol/delete-topics.js';
 import { describeConfigs } from '../../../src/kafka/protocol/describe-configs.js';
 import { describeGroups } from '../../../src/kafka/protocol/describe-groups.js';
 import { endTxn } from '../../../src/kafka/protocol/end-txn.js';
-import { fetch } from '../../../src/kafka/protocol/fetch.js';
+import { fetch, FETCH_BY_TOPIC_ID } from '../../../src/kafka/protocol/fetch.js';
 import { findCoordinator } from '../../../src/kafka/protocol/find-coordinator.js';
 import { heartbeat } from '../../../src/kafka/protocol/heartbeat.js';
 import { initProducerId } from '../../../src/kafka/protocol/init-producer-id.js';
@@ -45,6 +45,7 @@ function sample<Request, Response>(
 }
 
 const identity = { transactionalId: 'app-1', producerId: 4_000_000_000_001n, producerEpoch: 7 };
+const topicId = 'ASNFZ4mrze8RIjNEVWZ3iA';
 const member = { groupId: 'app', memberId: 'm-1', generation: 12, groupInstanceId: null };
 const offsets = [
   { topic: 'orders', partition: 0, offset: 5_000_000_000, leaderEpoch: 4, metadata: 'epoch=7' },
@@ -110,16 +111,16 @@ export const samples: readonly Sample[] = [
       minBytes: 1,
       maxBytes: 52_428_800,
       partitions: [
-        { topic: 'orders', partition: 2, offset: 5_000_000_000, maxBytes: 1_048_576 },
-        { topic: 'orders', partition: 0, offset: 0, maxBytes: 1_048_576 },
+        { topic: 'orders', topicId, partition: 2, offset: 5_000_000_000, maxBytes: 1_048_576 },
+        { topic: 'orders', topicId, partition: 0, offset: 0, maxBytes: 1_048_576 },
       ],
     },
-    {
+    (version) => ({
       errorCode: 0,
       throttleMs: 4,
       partitions: [
         {
-          topic: 'orders',
+          topic: version < FETCH_BY_TOPIC_ID ? 'orders' : topicId,
           partition: 2,
           errorCode: 0,
           highWatermark: 5_000_000_100,
@@ -129,7 +130,7 @@ export const samples: readonly Sample[] = [
           records: Buffer.from('the batches'),
         },
         {
-          topic: 'orders',
+          topic: version < FETCH_BY_TOPIC_ID ? 'orders' : topicId,
           partition: 0,
           errorCode: 1,
           highWatermark: -1,
@@ -139,7 +140,7 @@ export const samples: readonly Sample[] = [
           records: Buffer.alloc(0),
         },
       ],
-    },
+    }),
   ),
   sample(
     produce,

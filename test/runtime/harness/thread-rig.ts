@@ -85,6 +85,7 @@ class PlayedActiveTask {
     return {
       offsets: [{ topic: `in-${played.id}`, partition: 0, offset: played.offset, leaderEpoch: -1 }],
       partitionTimes: [1],
+      topicIds: [null],
       watermark: -Infinity,
     };
   }
