@@ -10,6 +10,7 @@ import type { Consumer, Message, Producer } from 'kafkajs';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Stack } from '../scripts/stack/stack.js';
 import { startStack } from '../scripts/stack/stack.js';
+import { Opened } from './opened.js';
 import { until } from './faults/until.js';
 
 interface Result {
@@ -24,14 +25,15 @@ let kafka: Kafka;
 let producer: Producer;
 let folder: string;
 let output = '';
+const opened = new Opened();
 const consumers: Consumer[] = [];
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'millrace-examples-'));
-  stack = await startStack({ own: true });
+  folder = opened.add(await mkdtemp(join(tmpdir(), 'millrace-examples-')), (made) => rm(made, { recursive: true, force: true }));
+  stack = opened.add(await startStack({ own: true }), (started) => started.stop());
   kafka = new Kafka({ brokers: stack.bootstrapServers, logLevel: logLevel.NOTHING });
-  producer = kafka.producer();
+  producer = opened.add(kafka.producer(), (made) => made.disconnect());
   await producer.connect();
 });
 
@@ -40,11 +42,7 @@ afterEach(async () => {
   await Promise.all(consumers.splice(0).map((consumer) => consumer.disconnect()));
 });
 
-afterAll(async () => {
-  await producer.disconnect();
-  await stack.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => opened.close());
 
 async function createTopics(...names: string[]): Promise<void> {
   const admin = kafka.admin();

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { startStack, type Stack } from '../../scripts/stack/stack.js';
 import { JobRun } from './job-run.js';
 import { until } from './until.js';
+import { Opened } from '../opened.js';
 
 const runs: JobRun[] = [];
 afterEach(async () => {
@@ -12,12 +13,11 @@ afterEach(async () => {
 
 describe('a broker that is killed and comes back', () => {
   let stack: Stack;
+  const opened = new Opened();
   beforeAll(async () => {
-    stack = await startStack({ own: true });
+    stack = opened.add(await startStack({ own: true }), (started) => started.stop());
   });
-  afterAll(async () => {
-    await stack.stop();
-  });
+  afterAll(() => opened.close());
 
   it('under load, three times: both instances go on, outputs equal the model', async () => {
     const run = await JobRun.create('broker-restart', { brokers: stack.bootstrapServers });

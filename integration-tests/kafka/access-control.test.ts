@@ -6,23 +6,19 @@ import { createKafkajsPort } from '../../src/kafka/kafkajs/kafkajs-port.js';
 import type { KafkaPort } from '../../src/kafka/port.js';
 import { silentLogger } from '../../src/observability/logger.js';
 import { createTopic, eventually, leaderOf, produceTo, readUpTo, unique } from './broker-fixture.js';
+import { Opened } from '../opened.js';
 
 describe('a broker with SASL/PLAIN and access control', () => {
   let stack: Stack;
-  const ports: KafkaPort[] = [];
+  const opened = new Opened();
   beforeAll(async () => {
-    stack = await startStack({ acl: true });
+    stack = opened.add(await startStack({ acl: true }), (started) => started.stop());
   });
-  afterAll(async () => {
-    await Promise.all(ports.map((port) => port.close()));
-    await stack.stop();
-  });
+  afterAll(() => opened.close());
 
   function portOf(username: string, password: string, transactionV2 = true): KafkaPort {
     const config = { brokers: stack.bootstrapServers, clientId: 'millrace-test', sasl: { mechanism: 'plain', username, password } };
-    const port = createKafkajsPort(config, silentLogger, { transactionV2 });
-    ports.push(port);
-    return port;
+    return opened.add(createKafkajsPort(config, silentLogger, { transactionV2 }), (made) => made.close());
   }
 
   it('says so when the login is refused', async () => {

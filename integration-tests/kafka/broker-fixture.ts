@@ -101,6 +101,14 @@ export async function readUpTo(
   return values;
 }
 
+/**
+ * An answer on another connection of the port. A request that was sent before and stays parked at the broker is there by then, as far as anybody can tell from
+ * outside; what a test expects must be true also when it is not.
+ */
+export async function roundTrip(port: KafkaPort): Promise<void> {
+  await port.metadata([], { refresh: true });
+}
+
 /** Repeats `attempt` until `done` says so of what it gave; for what a broker carries out a little later. */
 export async function eventually<T>(attempt: () => Promise<T>, done: (result: T) => boolean, timeoutMs = 15_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;

@@ -5,20 +5,19 @@ import { startStack } from '../../scripts/stack/stack.js';
 import { Fetcher } from '../../src/kafka/fetcher/fetcher.js';
 import type { KafkaPort } from '../../src/kafka/port.js';
 import { silentLogger } from '../../src/observability/logger.js';
-import { createTopic, eventually, openPort, produceTo, valuesOf } from './broker-fixture.js';
+import { createTopic, eventually, openPort, produceTo, roundTrip, valuesOf } from './broker-fixture.js';
+import { Opened } from '../opened.js';
 
 describe('a broker that is killed and comes back', () => {
   let stack: Stack;
   let port: KafkaPort;
+  const opened = new Opened();
   beforeAll(async () => {
-    stack = await startStack({ own: true });
-    port = openPort(stack.bootstrapServers);
+    stack = opened.add(await startStack({ own: true }), (started) => started.stop());
+    port = opened.add(openPort(stack.bootstrapServers), (made) => made.close());
     await port.connect();
   });
-  afterAll(async () => {
-    await port.close();
-    await stack.stop();
-  });
+  afterAll(() => opened.close());
 
   it.each(['SIGKILL', 'SIGTERM'] as const)('after %s: requests under way reject, the same port and fetcher go on', async (signal) => {
     const topic = await createTopic(port, 'restarted');
@@ -46,7 +45,7 @@ describe('a broker that is killed and comes back', () => {
     const leader = (await port.metadata([topic])).topics.get(topic)!.partitions[0]!.leader;
     const parked = port.fetch(leader, { isolation: 'read_committed', maxWaitMs: 30_000, minBytes: 1, maxBytes: 1000, partitions });
     const outcome = expect(parked).rejects.toMatchObject({ code: 'MILL_TRANSPORT' });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await roundTrip(port);
     await stack.restartBroker(1, signal);
     await outcome;
 

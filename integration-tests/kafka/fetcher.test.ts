@@ -60,11 +60,11 @@ describe('the fetcher on a real broker', () => {
     const { fetcher, values } = collecting({ maxWaitMs: 5000 });
     fetcher.assign({ topic: idle, partition: 0 }, 0);
     fetcher.start();
+    // Sent, and without an answer for 5 s.
     await eventually(
       async () => fetcher.metrics.requests,
       (requests) => requests > 0,
     );
-    await new Promise((resolve) => setTimeout(resolve, 200));
     const assignedAt = performance.now();
     fetcher.assign({ topic: late, partition: 0 }, 0);
     await eventually(
@@ -110,10 +110,14 @@ describe('the fetcher on a real broker', () => {
 
   it('waits for a topic that is created later', async () => {
     const topic = `later-${Date.now()}`;
-    const { fetcher, values } = collecting();
+    const warnings: string[] = [];
+    const { fetcher, values } = collecting({ logger: { ...silentLogger, warn: (_, message) => warnings.push(message) } });
     fetcher.assign({ topic, partition: 0 }, 0);
     fetcher.start();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await eventually(
+      async () => warnings,
+      (told) => told.some((message) => message.includes(`topic ${topic} can’t be read`)),
+    );
     await producing.admin.createTopics([{ topic, partitions: 1, replicationFactor: -1, configs: {} }]);
     await produceTo(producing, { topic, partition: 0 }, ['first']);
     await eventually(

@@ -10,23 +10,22 @@ import { RecordBatchBuilder } from '../../src/kafka/record-batch/record-batch-bu
 import { RecordCursor } from '../../src/kafka/record-batch/record-cursor.js';
 import { silentLogger } from '../../src/observability/logger.js';
 import { TransactionalProducer } from '../../src/transactions/producer/transactional-producer.js';
+import { Opened } from '../opened.js';
 
 const codecs: readonly CompressionType[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
 const rows = Array.from({ length: 50 }, (_, i) => `k${i}:value-${i}-${'x'.repeat(i)}`);
 
 let stack: Stack;
 let port: KafkaPort;
+const opened = new Opened();
 
 beforeAll(async () => {
   // One of its own: the log files are looked at.
-  stack = await startStack({ own: true });
-  port = createKafkajsPort({ brokers: stack.bootstrapServers, clientId: 'java-interop' }, silentLogger);
+  stack = opened.add(await startStack({ own: true }), (started) => started.stop());
+  port = opened.add(createKafkajsPort({ brokers: stack.bootstrapServers, clientId: 'java-interop' }, silentLogger), (made) => made.close());
   await port.connect();
 });
-afterAll(async () => {
-  await port.close();
-  await stack.stop();
-});
+afterAll(() => opened.close());
 
 const servers = (): string[] => ['--bootstrap-server', stack.bootstrapServers.join(',')];
 

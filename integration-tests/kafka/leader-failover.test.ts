@@ -6,19 +6,18 @@ import { Fetcher } from '../../src/kafka/fetcher/fetcher.js';
 import type { KafkaPort } from '../../src/kafka/port.js';
 import { silentLogger } from '../../src/observability/logger.js';
 import { createTopic, eventually, openPort, produceTo, valuesOf } from './broker-fixture.js';
+import { Opened } from '../opened.js';
 
 describe('three brokers, of which one dies', () => {
   let stack: Stack;
   let port: KafkaPort;
+  const opened = new Opened();
   beforeAll(async () => {
-    stack = await startStack({ brokers: 3 });
-    port = openPort(stack.bootstrapServers);
+    stack = opened.add(await startStack({ brokers: 3 }), (started) => started.stop());
+    port = opened.add(openPort(stack.bootstrapServers), (made) => made.close());
     await port.connect();
   });
-  afterAll(async () => {
-    await port.close();
-    await stack.stop();
-  });
+  afterAll(() => opened.close());
 
   it('its partitions are produced to and fetched from at their new leaders', async () => {
     const topic = await createTopic(port, 'failover', 3);

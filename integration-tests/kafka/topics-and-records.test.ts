@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import type { KafkaPort } from '../../src/kafka/port.js';
-import { createTopic, eventually, fetchFrom, leaderOf, openPort, produceTo, unique, valuesOf } from './broker-fixture.js';
+import { createTopic, eventually, fetchFrom, leaderOf, openPort, produceTo, roundTrip, unique, valuesOf } from './broker-fixture.js';
 
 describe('topics and records on a real broker', () => {
   let port: KafkaPort;
@@ -119,7 +119,7 @@ describe('topics and records on a real broker', () => {
     const partitions = [{ topic, partition: 0, offset: 0, maxBytes: 1000 }];
     const pending = other.fetch(leader, { isolation: 'read_committed', maxWaitMs: 20_000, minBytes: 1, maxBytes: 1000, partitions });
     const outcome = expect(pending).rejects.toMatchObject({ code: 'MILL_TRANSPORT' });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await roundTrip(other);
     await other.close();
     await outcome;
     await expect(other.metadata([topic], { refresh: true })).rejects.toMatchObject({ code: 'MILL_TRANSPORT' });

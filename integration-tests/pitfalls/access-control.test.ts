@@ -3,15 +3,15 @@ import { startStack, type Stack } from '../../scripts/stack/stack.js';
 import { serdes, StreamsBuilder } from '../../src/index.js';
 import { JobRun } from '../faults/job-run.js';
 import { Scenario } from './scenario.js';
+import { Opened } from '../opened.js';
 
 describe('a broker with access control: a normal user’s transactions failed, because AddPartitionsToTxn v4 needs rights on the cluster', () => {
   let stack: Stack;
+  const opened = new Opened();
   beforeAll(async () => {
-    stack = await startStack({ own: true, acl: true });
+    stack = opened.add(await startStack({ own: true, acl: true }), (started) => started.stop());
   });
-  afterAll(async () => {
-    await stack.stop();
-  });
+  afterAll(() => opened.close());
 
   it('the whole job runs as a user without rights on the cluster, through a kill -9 as well', async () => {
     const run = await JobRun.create('ordinary-user', { brokers: stack.bootstrapServers, credentials: stack.credentials! });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ function copy(options: typeof text | null = text) {
   return builder.build();
 }
 
-/** A broker that takes connections and never says anything. */
+/** A broker that takes connections and never says anything. Emits `asked` at each request. */
 let silent: Server;
 let stateDir: string;
 const sockets = new Set<Socket>();
@@ -25,6 +26,7 @@ beforeEach(async () => {
   silent = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
+    socket.on('data', () => silent.emit('asked'));
   });
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
 });
@@ -108,8 +110,9 @@ describe('a start that fails', () => {
 describe('close() during start()', () => {
   it('ends the start, which says why, and frees the state directory', async () => {
     const { app, states } = appOf({ requestTimeout: 2000 });
+    const asked = once(silent, 'asked');
     const started = app.start().catch((error: unknown) => error);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await asked;
     const closings = Promise.all([app.close({ timeout: 20_000 }), app.close()]);
     expect(await started).toMatchObject({ code: 'MILL_STATE_INVALID', message: expect.stringContaining('closed while it started') });
     await closings;

@@ -138,16 +138,22 @@ describe('a restore', () => {
   });
 
   it('looks for dead owners while the changelog stands still below its end', async () => {
-    const topics = new Changelogs();
-    topics.append('a-changelog', 'k', '1');
-    const restored = topics.restorer.restore('0_0', await stateOf('a'), [changelog('a')], never);
-    for (let i = 0; i < 100 && topics.fenced < 2; i++) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(topics.fenced).toBeGreaterThanOrEqual(2);
-    await topics.feed('a-changelog');
-    await restored;
-    const asked = topics.fenced;
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    expect(topics.fenced).toBe(asked);
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      const topics = new Changelogs();
+      topics.append('a-changelog', 'k', '1');
+      const restored = topics.restorer.restore('0_0', await stateOf('a'), [changelog('a')], never);
+      await settle();
+      await jest.advanceTimersByTimeAsync(1000);
+      const asked = topics.fenced;
+      expect(asked).toBeGreaterThanOrEqual(2);
+      await topics.feed('a-changelog');
+      await restored;
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(topics.fenced).toBe(asked);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('that is stopped rejects and takes nothing more', async () => {

@@ -11,6 +11,7 @@ export {
   fetchFrom,
   leaderOf,
   readUpTo,
+  roundTrip,
   unique,
   valuesOf,
 } from '../../../integration-tests/kafka/broker-fixture.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { JoinGroupRequest, JoinGroupResponse, KafkaPort, TopicPartition } from '../../../src/kafka/port.js';
-import { begin, createTopic, eventually, portsOf, unique, type PortSubject } from './fixture.js';
+import { begin, createTopic, eventually, portsOf, roundTrip, unique, type PortSubject } from './fixture.js';
 
 const sync = { protocolType: 'consumer', protocolName: 'test' };
 
@@ -177,7 +177,7 @@ export function groupTests(subject: PortSubject): void {
       await untilRebalancing(second, coordinator, b);
       await Promise.all([leaderAgain, join(second, groupId, b.memberId)]);
       const waiting = second.syncGroup(coordinator, { ...b, generation: 3, ...sync, assignments: [] });
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await roundTrip(second);
       const joining = join(third, groupId);
       expect((await waiting).errorCode).toBe(27);
       const [one, two, three] = await Promise.all([join(first, groupId, a.memberId), join(second, groupId, b.memberId), joining]);

@@ -1,6 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FetchRequest } from '../../../src/kafka/port.js';
-import { batchOf, createTopic, eventually, fetchFrom, leaderOf, portsOf, send, unique, valuesOf, type PortSubject } from './fixture.js';
+import {
+  batchOf,
+  createTopic,
+  eventually,
+  fetchFrom,
+  leaderOf,
+  portsOf,
+  roundTrip,
+  send,
+  unique,
+  valuesOf,
+  type PortSubject,
+} from './fixture.js';
 
 export function recordTests(subject: PortSubject): void {
   describe('records', () => {
@@ -151,7 +163,7 @@ export function recordTests(subject: PortSubject): void {
         const request: FetchRequest = { ...base, maxWaitMs: 10_000, partitions: [{ ...from, offset: 0, maxBytes: 1000 }] };
         const started = performance.now();
         const fetched = port.fetch(leader, request);
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await roundTrip(port);
         await send(port, from, [batchOf(['at last'])]);
         expect(valuesOf((await fetched).partitions[0]!, 0, 'read_committed')).toEqual(['at last']);
         expect(performance.now() - started).toBeLessThan(5000);
