@@ -5,11 +5,13 @@ import { runKafkaTool } from '../../scripts/stack/java-tool.js';
 import { startStack, type Stack } from '../../scripts/stack/stack.js';
 import type { CompressionType } from '../../src/kafka/compression/compression-type.js';
 import { createKafkajsPort } from '../../src/kafka/kafkajs/kafkajs-port.js';
-import type { KafkaPort } from '../../src/kafka/port.js';
+import { Fetcher } from '../../src/kafka/fetcher/fetcher.js';
+import type { IsolationLevel, KafkaPort } from '../../src/kafka/port.js';
 import { RecordBatchBuilder } from '../../src/kafka/record-batch/record-batch-builder.js';
 import { RecordCursor } from '../../src/kafka/record-batch/record-cursor.js';
 import { silentLogger } from '../../src/observability/logger.js';
 import { TransactionalProducer } from '../../src/transactions/producer/transactional-producer.js';
+import { eventually } from './broker-fixture.js';
 import { Opened } from '../opened.js';
 
 const codecs: readonly CompressionType[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
@@ -122,6 +124,89 @@ describe.each(codecs)('record batches with compression %s', (compression) => {
     }
     expect(seen).toEqual(rows);
   });
+});
+
+describe('transactions that Java’s producers write, committed, aborted and open ones among one another', () => {
+  const partitions = 3;
+  /** What Java’s consumer reads, line by line, by topic and isolation. */
+  let java: ReadonlyMap<string, readonly string[]>;
+  beforeAll(async () => {
+    const topics = codecs.map((codec) => `transactions-${codec}`);
+    await port.admin.createTopics(topics.map((topic) => ({ topic, partitions, replicationFactor: 1, configs: {} })));
+    const program = join(import.meta.dirname, 'java', 'Transactions.java');
+    const pairs = codecs.flatMap((codec) => [`transactions-${codec}`, codec]);
+    const ran = await runKafkaTool(program, [stack.bootstrapServers.join(','), String(partitions), '20260', ...pairs]);
+    if (ran.code !== 0) throw new Error(`Transactions.java: ${ran.stderr}`);
+    const lines = new Map<string, string[]>();
+    for (const line of ran.stdout.trim().split('\n')) {
+      const [topic, isolation, ...record] = line.split(' ');
+      const key = `${topic} ${isolation}`;
+      lines.set(key, [...(lines.get(key) ?? []), record.join(' ')]);
+    }
+    java = lines;
+  }, 120_000);
+
+  it.each(codecs.flatMap((codec) => (['read_committed', 'read_uncommitted'] as const).map((isolation) => ({ codec, isolation }))))(
+    'in $codec are to our fetcher what they are to Java’s consumer, $isolation',
+    async ({ codec, isolation }) => {
+      const topic = `transactions-${codec}`;
+      const expected = java.get(`${topic} ${isolation}`) ?? [];
+      expect(expected.length).toBeGreaterThan(50);
+      const seen = await readAll(topic, isolation);
+      const byPlace = (lines: readonly string[]): string[] => [...lines].sort((a, b) => placeOf(a) - placeOf(b));
+      expect(byPlace(seen)).toEqual(byPlace(expected));
+      // In each partition in the order of the log.
+      for (let partition = 0; partition < partitions; partition++) {
+        const places = seen.map(placeOf).filter((place) => Math.floor(place / 1e6) === partition);
+        expect(places).toEqual([...places].sort((a, b) => a - b));
+      }
+    },
+  );
+
+  it('leave out for read_committed what was aborted, and what lies behind an open one', () => {
+    const [committed, all] = ['read_committed', 'read_uncommitted'].map((isolation) => new Set(java.get(`transactions-none ${isolation}`)));
+    expect([...committed!].every((line) => all!.has(line))).toBe(true);
+    expect(all!.size).toBeGreaterThan(1.5 * committed!.size);
+  });
+
+  function placeOf(line: string): number {
+    const [partition, offset] = line.split(' ').map(Number);
+    return partition! * 1e6 + offset!;
+  }
+
+  /** Every partition from its beginning to its end, as `Transactions.java` prints it. */
+  async function readAll(topic: string, isolation: IsolationLevel): Promise<string[]> {
+    const lines: string[] = [];
+    const cursor = new RecordCursor();
+    const text = (start: number, end: number): string => (start < 0 ? 'null' : `x${cursor.buffer.toString('hex', start, end)}`);
+    const fetcher = new Fetcher(port, {
+      isolation,
+      // Several chunks of a few batches.
+      maxBytesPerPartition: 4000,
+      autoOffsetReset: () => 'none',
+      logger: silentLogger,
+      onData: (chunk) => {
+        cursor.open(chunk.records, { ...chunk, isolation });
+        while (cursor.next()) {
+          const headers = cursor.headers().map(({ key, value }) => `${key}=${value === null ? 'null' : `x${value.toString('hex')}`};`);
+          const record = [cursor.offset, cursor.timestamp, text(cursor.keyStart, cursor.keyEnd), text(cursor.valueStart, cursor.valueEnd)];
+          lines.push([chunk.partition, ...record, `[${headers.join('')}]`].join(' '));
+        }
+        fetcher.consumed(chunk.byteLength, chunk);
+      },
+      onError: (error) => lines.push(error.message),
+    });
+    const all = Array.from({ length: partitions }, (_, partition) => ({ topic, partition }));
+    for (const partition of all) fetcher.assign(partition, 0);
+    fetcher.start();
+    const ends = await port.listOffsets(all.map((partition) => ({ ...partition, at: 'latest', isolation })));
+    await eventually(
+      async () => ends.every((end) => fetcher.position(end) >= end.offset),
+      (isThere) => isThere,
+    );
+    await fetcher.stop();
+    return lines;
+  }
 });
 
 async function logFile(topic: string): Promise<string> {

@@ -18,7 +18,7 @@ export interface JavaToolOptions {
 
 /**
  * Runs one of Kafka's own command-line tools, e.g. `org.apache.kafka.tools.consumer.ConsoleConsumer` or `org.apache.kafka.tools.DumpLogSegments`,
- * out of the jars of the local stack. Does not throw on a failing exit code.
+ * out of the jars of the local stack; or a program in one source file that uses those jars, by the file's path. Does not throw on a failing exit code.
  */
 export async function runKafkaTool(mainClass: string, args: readonly string[], options: JavaToolOptions = {}): Promise<JavaToolResult> {
   const tools = await findJavaTools();
