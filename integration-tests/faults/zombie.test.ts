@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ApiKeys } from './api-keys.js';
 import type { JobProcess } from './job-process.js';
-import { JobRun, type JobRunOptions } from './job-run.js';
+import { JobRun } from './job-run.js';
 import type { Verdict } from './kafka-proxy.js';
 import { until } from './until.js';
 
@@ -10,8 +10,8 @@ afterEach(async () => {
   for (const run of runs.splice(0)) await run.end();
 });
 
-async function begin(name: string, options: JobRunOptions = {}): Promise<JobRun> {
-  const run = await JobRun.create(name, options);
+async function begin(name: string): Promise<JobRun> {
+  const run = await JobRun.create(name);
   runs.push(run);
   run.input.start(200);
   return run;
@@ -66,7 +66,7 @@ describe('a process that is frozen (SIGSTOP) and wakes up', () => {
   });
 
   it('after its transaction timed out, alone: it aborts, begins again and goes on by itself', async () => {
-    const run = await begin('overslept', { config: { transactionTimeout: 2000 } });
+    const run = await begin('overslept');
     const { instance, proxy } = await run.proxied();
     instance.start();
     await instance.untilState('running');
