@@ -47,10 +47,12 @@ export const errorTable = {
   MILL_INVARIANT: 'This is a fault in Millrace: please report it with the message and the stack.',
 } as const satisfies Record<string, string>;
 
+/** The codes of `errorTable`. */
 export type ErrorCode = keyof typeof errorTable;
 
 const brand: unique symbol = Symbol.for('millrace.error') as never;
 
+/** What an error carries besides code and message. */
 export interface MillraceErrorOptions {
   /** The error below this one. */
   readonly cause?: unknown;
@@ -60,10 +62,13 @@ export interface MillraceErrorOptions {
 
 /** Every error of Millrace. Tell them apart by `code`. */
 export class MillraceError extends Error {
+  /** Which error it is: one of the keys of `errorTable`. */
   readonly code: ErrorCode;
   /** What to do about it. */
   readonly cure: string;
+  /** Machine-readable facts: topic, partition, offset, node, brokerErrorCode, … */
   readonly details: Readonly<Record<string, unknown>>;
+  /** @internal */
   readonly [brand] = true;
 
   constructor(code: ErrorCode, message: string, options: MillraceErrorOptions = {}) {
@@ -74,6 +79,7 @@ export class MillraceError extends Error {
     this.details = options.details ?? {};
   }
 
+  /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (typeof value !== 'object' || value === null || (value as { [brand]?: unknown })[brand] !== true) return false;
     if (this === MillraceError) return true;

@@ -2,16 +2,22 @@
  * Millrace: exactly-once, stateful stream processing inside any Node.js service, on plain Kafka.
  *
  * `StreamsBuilder` (or `TopologyBuilder`) declares a topology, `StreamsApp` runs it.
+ *
+ * @module millrace
  */
 export { StreamsApp } from './app/streams-app.js';
-export type { CloseOptions, StreamsState, UncaughtErrorAnswer, UncaughtErrorHandler } from './app/streams-app.js';
+export type { CloseOptions, StreamsAppEvents, StreamsState, UncaughtErrorAnswer, UncaughtErrorHandler } from './app/streams-app.js';
 export type { AppMetrics, GroupMetricsSnapshot, TaskMetricsSnapshot } from './app/app-metrics.js';
 export type { StreamsConfig } from './app/config.js';
 export { errorTable, KafkaTransportError, MillraceError } from './errors.js';
-export type { ErrorCode } from './errors.js';
+export type { ErrorCode, MillraceErrorOptions } from './errors.js';
 export type { Header, Headers } from './bytes/headers.js';
 export type { ByteWriter } from './bytes/byte-writer.js';
+export type { MaybeAsync } from './bytes/maybe-async.js';
+export type { FetcherMetrics } from './kafka/fetcher/fetcher-options.js';
 export type { EpochMetricsSnapshot, LatencySummary } from './observability/epoch-metrics.js';
+export type { ProducerMetrics } from './transactions/producer/epoch-producer.js';
+export type { GroupPhase } from './rebalance/group-protocol.js';
 export { consoleLogger } from './observability/console-logger.js';
 export type { LogLevel } from './observability/console-logger.js';
 export { silentLogger } from './observability/logger.js';
@@ -19,18 +25,23 @@ export type { Logger } from './observability/logger.js';
 export type { RestoreListener, RestoreProgress } from './runtime/state-restorer.js';
 export type { DeserializationHandler, FailedRecord, HandlerAnswer, ProcessingHandler, ProductionHandler } from './runtime/error-policy.js';
 export { serdes } from './serdes/serdes.js';
-export type { Serde, SerdeUse } from './serdes/serde.js';
+export type { DefaultSerdes, Serde, SerdeUse } from './serdes/serde.js';
+export type { InPlaceSerde } from './serdes/in-place-serde.js';
+export type { RegistryClient, RegistryConnection } from './serdes/registry/registry-client.js';
+export type { RegistrySerdeOptions } from './serdes/registry/registry-serde.js';
 
 export { StreamsBuilder } from './dsl/streams-builder.js';
 export type { BuildOptions } from './dsl/streams-builder.js';
+export type { ExplicitNames } from './dsl/graph/explicit-names.js';
+export type { Optimization } from './dsl/graph/write-graph.js';
 export { untilTimeLimit, untilWindowCloses } from './dsl/suppressed.js';
 export type { Suppressed, SuppressBuffer } from './dsl/suppressed.js';
-export type { BranchedKStream } from './dsl/branched-kstream.js';
+export type { Branches, BranchedKStream, BranchOptions } from './dsl/branched-kstream.js';
 export type { CogroupedKStream, SessionWindowedCogroupedKStream, WindowedCogroupedKStream } from './dsl/cogrouped-kstream.js';
 export type { GlobalKTable } from './dsl/global-ktable.js';
 export type { KGroupedStream } from './dsl/kgrouped-stream.js';
 export type { KGroupedTable } from './dsl/kgrouped-table.js';
-export type { KStream } from './dsl/kstream.js';
+export type { GlobalJoinOptions, KStream, TopicOf } from './dsl/kstream.js';
 export type { KTable } from './dsl/ktable.js';
 export type { SessionWindowedKStream } from './dsl/session-windowed-kstream.js';
 export type { TimeWindowedKStream } from './dsl/time-windowed-kstream.js';
@@ -39,9 +50,34 @@ export type * from './dsl/options.js';
 export type { Processor, ProcessorContext, Record, RecordMetadata } from './processors/processor.js';
 export { processorOperator } from './processors/processor-operator.js';
 export type { RecordMeta } from './processors/record-meta.js';
-export type { Cancellable, ScheduleOptions } from './processors/operator.js';
+export type { Cancellable, DropReason, OperatorSupplier, ScheduleOptions } from './processors/operator.js';
+export type {
+  Aggregator,
+  Awaitable,
+  FlatRecordMapper,
+  FlatValueMapper,
+  Initializer,
+  Predicate,
+  RecordAction,
+  RecordMapper,
+  Reducer,
+  RowJoiner,
+  SessionMerger,
+  TableGrouper,
+  TableJoiner,
+  ValueMapper,
+} from './processors/user-functions.js';
 
 export { stores } from './stores/stores.js';
+export type { StoreOptions, WindowStoreOptions } from './stores/store-builders.js';
+export type {
+  JoinWindowStoreOptions,
+  LruStoreOptions,
+  SessionStoreOptions,
+  SlidingWindowStoreOptions,
+  TimeOrderedBufferOptions,
+  VersionedStoreOptions,
+} from './stores/list-store-builders.js';
 export type {
   JoinWindowStore,
   KeyRange,
@@ -52,6 +88,7 @@ export type {
   SlidingWindowRow,
   SlidingWindowStore,
   StateStore,
+  StoreKind,
   StoreSpec,
   TimeOrderedBuffer,
   TimestampedKeyValueStore,
@@ -63,14 +100,15 @@ export type {
 } from './stores/store.js';
 
 export { joinWindows } from './time/join-windows.js';
-export type { JoinWindows } from './time/join-windows.js';
+export type { JoinWindows, JoinWindowsOptions } from './time/join-windows.js';
 export { sessions } from './time/session-windows.js';
-export type { SessionWindows } from './time/session-windows.js';
+export type { SessionOptions, SessionWindows } from './time/session-windows.js';
 export { sliding } from './time/sliding-windows.js';
-export type { SlidingWindows } from './time/sliding-windows.js';
+export type { SlidingOptions, SlidingWindows } from './time/sliding-windows.js';
 export { hopping, tumbling, unlimited } from './time/time-windows.js';
-export type { TimeWindows } from './time/time-windows.js';
+export type { HoppingOptions, TimeWindows, TumblingOptions, UnlimitedOptions } from './time/time-windows.js';
 export { Windowed } from './time/windowed.js';
+export type { Window } from './time/windowed.js';
 export type { TimestampExtractor, ExtractableRecord } from './time/timestamp-extractor.js';
 export {
   failOnInvalidTimestamp,
@@ -85,10 +123,13 @@ export type { WatermarkGenerator } from './time/watermarks/watermark-generator.j
 export type { WatermarkOutput } from './time/watermarks/watermark.js';
 export type { WindowAssigner } from './time/windowing/window-assigner.js';
 export { tumblingEventTime, tumblingProcessingTime } from './time/windowing/tumbling-windows.js';
+export type { TumblingWindowsOptions, WindowStagger } from './time/windowing/tumbling-windows.js';
 export { slidingEventTime, slidingProcessingTime } from './time/windowing/sliding-windows.js';
+export type { SlidingWindowsOptions } from './time/windowing/sliding-windows.js';
 export { sessionEventTime, sessionProcessingTime } from './time/windowing/session-windows.js';
+export type { SessionWindowsOptions } from './time/windowing/session-windows.js';
 export { globalWindows } from './time/windowing/global-windows.js';
-export type { Trigger, TriggerContext, TriggerResult } from './processors/windowing/trigger.js';
+export type { MergeContext, Trigger, TriggerContext, TriggerResult } from './processors/windowing/trigger.js';
 export { eventTimeTrigger, neverTrigger, processingTimeTrigger } from './processors/windowing/triggers/time-triggers.js';
 export { countTrigger } from './processors/windowing/triggers/count-trigger.js';
 export { continuousEventTimeTrigger, continuousProcessingTimeTrigger } from './processors/windowing/triggers/continuous-triggers.js';
@@ -103,6 +144,7 @@ export type { WindowInfo } from './processors/windowing/window-context.js';
 export { aggregatingState, listState, mapState, reducingState, valueState } from './processors/state/state-descriptor.js';
 export type {
   AggregatingStateDescriptor,
+  AnyStateDescriptor,
   ListStateDescriptor,
   MapStateDescriptor,
   ReducingStateDescriptor,
@@ -114,8 +156,25 @@ export type { AggregatingState, ListState, MapState, ReducingState, ValueState }
 export type { StateAccess } from './processors/state/keyed-states.js';
 export type { StateTtl } from './processors/state/state-ttl.js';
 export type { FiredTimer, KeyedProcessor, KeyedProcessorContext, KeyTimers } from './processors/event-time/keyed-processor.js';
+export type { TimerKind } from './processors/timers/timer-service.js';
 export type { IntervalBounds } from './processors/interval-join/interval-bounds.js';
 export type * from './dsl/keyed-stream.js';
 
 export { TopologyBuilder } from './topology/topology-builder.js';
-export type { Partitioner, Topology, TopicNameExtractor } from './topology/nodes.js';
+export type { GlobalStoreOptions, SourceSpec, StateStoreOptions } from './topology/topology-draft.js';
+export type { SinkOptions } from './topology/sink-node.js';
+export type { SourceOptions } from './topology/source-node.js';
+export type {
+  GlobalStoreNode,
+  Partitioner,
+  ProcessorNode,
+  RepartitionTopic,
+  SinkNode,
+  SourceNode,
+  StoreNode,
+  SubTopology,
+  TopicNameExtractor,
+  TopicRef,
+  Topology,
+  TopologyNode,
+} from './topology/nodes.js';

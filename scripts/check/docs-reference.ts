@@ -22,9 +22,9 @@ export async function unlistedNames(docs: DocsProgram, pages: readonly string[])
   return faults;
 }
 
-function memberNames({ program }: DocsProgram, exported: ts.Symbol): string[] {
-  const checker = program.getTypeChecker();
-  const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+function memberNames(docs: DocsProgram, exported: ts.Symbol): string[] {
+  const checker = docs.program.getTypeChecker();
+  const symbol = aliased(docs, exported);
   const types: ts.Type[] = [];
   if (symbol.flags & ts.SymbolFlags.Type) types.push(checker.getDeclaredTypeOfSymbol(symbol));
   else if (symbol.flags & ts.SymbolFlags.Variable) types.push(checker.getTypeOfSymbol(symbol));
@@ -34,6 +34,24 @@ function memberNames({ program }: DocsProgram, exported: ts.Symbol): string[] {
       .filter(isOurs)
       .map(({ name }) => name),
   );
+}
+
+function aliased({ program }: DocsProgram, exported: ts.Symbol): ts.Symbol {
+  return exported.flags & ts.SymbolFlags.Alias ? program.getTypeChecker().getAliasedSymbol(exported) : exported;
+}
+
+/** Every field of a public `…Options` or `…Config` has a docstring: what it is, its unit, its default. */
+export function undocumentedOptions(docs: DocsProgram): string[] {
+  const checker = docs.program.getTypeChecker();
+  const faults = new Set<string>();
+  for (const symbol of entryPoints.flatMap((entryPoint) => docs.exportsOf(entryPoint))) {
+    if (!/(Options|Config)$/.test(symbol.name)) continue;
+    const fields = checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(aliased(docs, symbol)));
+    for (const field of fields.filter(isOurs)) {
+      if (field.getDocumentationComment(checker).length === 0) faults.add(`${symbol.name}.${field.name} has no docstring`);
+    }
+  }
+  return [...faults];
 }
 
 /** Public, named by a word, and declared in the sources rather than by Node or the language. */

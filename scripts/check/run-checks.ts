@@ -13,6 +13,7 @@ export const sourceChecks: readonly Check[] = [
   commandCheck('types', 'tsc', ['-p', 'tsconfig.json']),
   commandCheck('format', 'prettier', ['--check', '--log-level', 'warn', '.']),
   commandCheck('import arrows', 'depcruise', ['src', '--config', 'dependency-cruiser.config.mjs']),
+  commandCheck('docstrings', 'typedoc', ['--emit', 'none', '--treatWarningsAsErrors']),
   composeCheck,
   docsCheck,
   fileNamesCheck,

@@ -27,6 +27,7 @@ export interface AppMetrics {
   readonly droppedRecords: number;
 }
 
+/** The member of the consumer group. */
 export interface GroupMetricsSnapshot {
   /** What the member does: `stable` when it has its tasks and knows of no rebalance. */
   readonly phase: GroupPhase;
@@ -40,14 +41,20 @@ export interface GroupMetricsSnapshot {
   readonly ownedTasks: readonly string[];
 }
 
+/** Counters of one task since this instance began to run it. */
 export interface TaskMetricsSnapshot {
   readonly recordsProcessed: number;
   /** Records that a rule drops (null keys, late records, …), by reason. */
   readonly dropped: Readonly<Record<string, number>>;
+  /** Input records that a serde could not read, whatever the handler answered. */
   readonly deserializationErrors: number;
+  /** User functions that threw or rejected, whatever the handler answered. */
   readonly processingErrors: number;
+  /** Output records that could not be written, whatever the handler answered. */
   readonly productionErrors: number;
+  /** Records sent to the dead-letter topic. */
   readonly deadLetters: number;
+  /** Timers fired. */
   readonly punctuations: number;
   /** Input positions that were no longer in the log and were set anew by `autoOffsetReset`. */
   readonly positionResets: number;

@@ -49,6 +49,7 @@ export interface StreamsConfig {
   readonly replicationFactor?: number;
   /** Serdes of sources, sinks and stores that name none. */
   readonly defaultKeySerde?: Serde<unknown>;
+  /** The same for values. */
   readonly defaultValueSerde?: Serde<unknown>;
   /** Records that a serde can't read. Default `fail`. */
   readonly deserializationHandler?: DeserializationHandler;

@@ -23,14 +23,17 @@ export type StreamsState = 'created' | 'rebalancing' | 'running' | 'pendingShutd
 
 /** What to do after an error that Millrace can't mend by itself: go on from the last commit, or stop this app. */
 export type UncaughtErrorAnswer = 'replaceThread' | 'shutdownClient';
+/** Asked for each such error. */
 export type UncaughtErrorHandler = (error: Error) => UncaughtErrorAnswer;
 
+/** For `app.close`. */
 export interface CloseOptions {
   /** Milliseconds; default 30 000. After it the app stops without having committed what is open (MILL_CLOSE_TIMEOUT). */
   readonly timeout?: number;
 }
 
-interface StreamsAppEvents {
+/** What `app.on` tells of: the arguments of a listener by event. */
+export interface StreamsAppEvents {
   /** New state, old state. */
   state: [StreamsState, StreamsState];
   /** An error that stopped the app, or that the uncaught-error handler let pass. */
@@ -90,6 +93,7 @@ export class StreamsApp {
     if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });
   }
 
+  /** Where the app stands; `on('state', …)` tells of changes. */
   get state(): StreamsState {
     return this.currentState;
   }
@@ -149,6 +153,7 @@ export class StreamsApp {
     return this.closing;
   }
 
+  /** `close()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

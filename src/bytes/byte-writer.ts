@@ -5,7 +5,9 @@
  * hot path reads them; only `ensure` may replace `buffer`, so never hold `buffer` across a call that writes.
  */
 export class ByteWriter {
+  /** Where it writes; replaced when it grows. */
   buffer: Buffer;
+  /** Bytes written. */
   length = 0;
 
   constructor(initialCapacity = 256) {
@@ -23,16 +25,19 @@ export class ByteWriter {
     if (needed > this.buffer.length) this.grow(needed);
   }
 
+  /** One byte, 0 to 255. */
   writeByte(value: number): void {
     if (this.length === this.buffer.length) this.grow(this.length + 1);
     this.buffer[this.length++] = value;
   }
 
+  /** Big-endian, as all numbers here. */
   writeInt16(value: number): void {
     this.ensure(2);
     this.length = this.buffer.writeInt16BE(value, this.length);
   }
 
+  /** Big-endian. */
   writeInt32(value: number): void {
     this.ensure(4);
     this.length = this.buffer.writeInt32BE(value, this.length);
@@ -46,11 +51,13 @@ export class ByteWriter {
     this.length = this.buffer.writeUInt32BE(value - high * 0x1_0000_0000, this.length + 4);
   }
 
+  /** A 64-bit big-endian integer. */
   writeBigInt64(value: bigint): void {
     this.ensure(8);
     this.length = this.buffer.writeBigInt64BE(value, this.length);
   }
 
+  /** IEEE 754, 64 bits, big-endian. */
   writeDouble(value: number): void {
     this.ensure(8);
     this.length = this.buffer.writeDoubleBE(value, this.length);
@@ -76,6 +83,7 @@ export class ByteWriter {
     this.writeUnsignedVarint(value >= 0 ? value * 2 : -value * 2 - 1);
   }
 
+  /** The bytes of `source[start, end)`. Default: all. */
   writeBytes(source: Uint8Array, start = 0, end = source.length): void {
     const size = end - start;
     this.ensure(size);
@@ -89,6 +97,7 @@ export class ByteWriter {
     this.length += size;
   }
 
+  /** The UTF-8 bytes of a text, without a length before them. */
   writeUtf8(text: string): void {
     this.ensure(text.length * 3);
     this.length += this.buffer.write(text, this.length);

@@ -1,5 +1,6 @@
 /** One record header. The key is UTF-8 text and never null; the value may be. */
 export interface Header {
+  /** Not unique in a record. */
   readonly key: string;
   readonly value: Buffer | null;
 }

@@ -1,6 +1,7 @@
 import type { Predicate } from '../processors/user-functions.js';
 import type { KStream } from './kstream.js';
 
+/** For `branch` and `defaultBranch`. */
 export interface BranchOptions<N extends string> {
   /** Key of the branch in the result, and the end of its node's name. Default: its number, from 1; "0" for the default branch. */
   readonly name: N;

@@ -37,13 +37,21 @@ export interface CogroupedKStream<K, A> {
   windowedBy(windows: SessionWindows): SessionWindowedCogroupedKStream<K, A>;
 }
 
+/** Several grouped streams with one aggregate for each key and window. */
 export interface WindowedCogroupedKStream<K, A> {
-  /** @param initializer gives the aggregate before the first record of a window */
+  /**
+   * The table of the aggregates.
+   *
+   * @param initializer gives the aggregate before the first record of a window
+   */
   aggregate(initializer: Initializer<A>, options?: CogroupedWindowOptions<K, A>): KTable<Windowed<K>, A>;
 }
 
+/** Several grouped streams with one aggregate for each key and session. */
 export interface SessionWindowedCogroupedKStream<K, A> {
   /**
+   * The table of the aggregates.
+   *
    * @param initializer gives the aggregate before the first record of a session
    * @param merger combines the aggregates of two sessions that have become one
    */

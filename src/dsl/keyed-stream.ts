@@ -11,11 +11,13 @@ import type { WindowAssigner } from '../time/windowing/window-assigner.js';
 import type { KStream } from './kstream.js';
 import type { NamedOptions, RecordOptions } from './options.js';
 
+/** For `KeyedStream.process`. */
 export interface KeyedProcessOptions<KR, VR> extends RecordOptions<KR, VR> {
   /** All states that the processor asks for. */
   readonly states?: readonly AnyStateDescriptor[];
 }
 
+/** For `KeyedStream.window`. */
 export interface WindowOptions<V> {
   /** When results go out. Default: the assigner's, once the window's time has passed. */
   readonly trigger?: Trigger<V>;
@@ -25,6 +27,7 @@ export interface WindowOptions<V> {
   readonly allowedLateness?: number;
 }
 
+/** For operators whose results are those of windows. */
 export interface WindowResultOptions<R> extends NamedOptions {
   /** Serde of the results, carried along. */
   readonly valueSerde?: Serde<R>;
@@ -32,6 +35,7 @@ export interface WindowResultOptions<R> extends NamedOptions {
   readonly states?: readonly AnyStateDescriptor[];
 }
 
+/** For `WindowedStream.aggregate`. */
 export interface WindowAggregateOptions<K, Acc, Out, R> extends WindowResultOptions<R> {
   /** Of the accumulator, as it is stored. Default: JSON. */
   readonly accumulatorSerde?: Serde<Acc>;
@@ -41,6 +45,7 @@ export interface WindowAggregateOptions<K, Acc, Out, R> extends WindowResultOpti
   readonly clear?: (key: K, info: WindowInfo) => void;
 }
 
+/** For `WindowedStream.process`. */
 export interface WindowProcessOptions<K, R> extends WindowResultOptions<R> {
   /** Clears `windowState` of the function when the window ends. */
   readonly clear?: (key: K, info: WindowInfo) => void;
@@ -48,6 +53,7 @@ export interface WindowProcessOptions<K, R> extends WindowResultOptions<R> {
 
 /** Asks for the records that no window takes any more. */
 export interface SideOutputLate {
+  /** Gives `{ results, late }` in place of the results alone. */
   readonly sideOutputLate: true;
 }
 
@@ -57,6 +63,7 @@ export interface ResultsAndLate<K, V, R> {
   readonly late: KStream<K, V>;
 }
 
+/** For `KeyedStream.intervalJoin`. */
 export interface IntervalJoinedOptions<O> extends NamedOptions {
   /** Serde of the results, carried along. */
   readonly valueSerde?: Serde<O>;
@@ -105,6 +112,7 @@ export interface KeyedStream<K, V> {
     joiner: (left: V, right: V2, key: K) => O,
     options: IntervalJoinedOptions<NoInfer<O>> & SideOutputLate,
   ): JoinedAndLate<K, V, V2, O>;
+  /** As above; records that come too late to join are dropped and counted (`late`). */
   intervalJoin<V2, O>(
     other: KeyedStream<K, V2>,
     bounds: IntervalBounds,
@@ -126,6 +134,7 @@ export interface WindowedStream<K, V> {
     aggregate: AggregateFunction<V, Acc, Out>,
     options: WindowAggregateOptions<K, Acc, Out, R> & SideOutputLate,
   ): ResultsAndLate<K, V, R>;
+  /** As above; late records are dropped and counted (`late`). */
   aggregate<Acc, Out, R = Out>(
     aggregate: AggregateFunction<V, Acc, Out>,
     options?: WindowAggregateOptions<K, Acc, Out, R>,
@@ -133,6 +142,7 @@ export interface WindowedStream<K, V> {
 
   /** As `aggregate`, where accumulator and result have the values' type. */
   reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & SideOutputLate): ResultsAndLate<K, V, V>;
+  /** As above; late records are dropped and counted (`late`). */
   reduce(reducer: (a: V, b: V) => V, options?: WindowResultOptions<V>): KStream<Windowed<K>, V>;
 
   /** All values of the window at once, in order of arrival; any number of results. The window's state grows with its records. */
@@ -140,6 +150,7 @@ export interface WindowedStream<K, V> {
     apply: (key: K, values: readonly V[], info: WindowInfo) => readonly R[],
     options: WindowProcessOptions<K, R> & SideOutputLate,
   ): ResultsAndLate<K, V, R>;
+  /** As above; late records are dropped and counted (`late`). */
   process<R>(
     apply: (key: K, values: readonly V[], info: WindowInfo) => readonly R[],
     options?: WindowProcessOptions<K, R>,

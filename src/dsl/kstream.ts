@@ -55,6 +55,7 @@ export interface KStream<K, V> {
    * orders.filter((order) => order.total > 100);
    */
   filter<VR extends V>(predicate: (value: V, key: K, meta: RecordMeta) => value is VR, options?: NamedOptions): KStream<K, VR>;
+  /** As above, for predicates that are no type guards. */
   filter(predicate: Predicate<K, V>, options?: NamedOptions): KStream<K, V>;
 
   /**

@@ -41,6 +41,7 @@ export interface KTable<K, V> {
    * const adults = users.filter((user) => user.age >= 18, { materialized: { storeName: 'adults' } });
    */
   filter<VR extends V>(predicate: (value: V, key: K, meta: RecordMeta) => value is VR, options?: DerivedTableOptions<K, VR>): KTable<K, VR>;
+  /** As above, for predicates that are no type guards. */
   filter(predicate: Predicate<K, V>, options?: DerivedTableOptions<K, V>): KTable<K, V>;
 
   /**

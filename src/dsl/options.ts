@@ -6,6 +6,7 @@ import type { Partitioner } from '../topology/nodes.js';
 import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
 import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 
+/** For every operator. */
 export interface NamedOptions {
   /** Name of the operator, in `topology.describe()`, metrics and errors. ASCII letters, digits, `.`, `_`, `-`. Default: generated as in Kafka Streams. */
   readonly name?: string;
@@ -29,6 +30,7 @@ export interface ConsumedOptions<K, V> extends NamedOptions {
 export interface ProducedOptions<K, V> extends NamedOptions {
   /** Default: the serde that the stream carries, else the app's. */
   readonly keySerde?: Serde<K>;
+  /** Default: the one known for the stream, else the app's. */
   readonly valueSerde?: Serde<V>;
   /** Default: murmur2 of the key bytes, as Kafka's own producers; for windowed keys, of the key inside the window. */
   readonly partitioner?: Partitioner;
@@ -58,6 +60,7 @@ export interface RecordOptions<K, V> extends NamedOptions {
 export interface GroupedOptions<K, V> extends NamedOptions {
   /** Default: the serde that the stream carries, else the app's. */
   readonly keySerde?: Serde<K>;
+  /** Default: the one known for the stream, else the app's. */
   readonly valueSerde?: Serde<V>;
 }
 
@@ -65,6 +68,7 @@ export interface GroupedOptions<K, V> extends NamedOptions {
 export interface RepartitionedOptions<K, V> extends GroupedOptions<K, V> {
   /** Partitions of the topic. Default: as many as the largest topic upstream, or what a join downstream needs. */
   readonly partitions?: number;
+  /** Default: Kafka's, murmur2 of the key bytes. */
   readonly partitioner?: Partitioner;
 }
 
@@ -102,7 +106,9 @@ export interface StreamJoinOptions<K, V, VO, VR> extends NamedOptions {
   readonly storeName?: string;
   /** Serdes for stores and repartition topics. Default: carried, else the app's. */
   readonly keySerde?: Serde<K>;
+  /** Of this stream's values, for its store and its repartition topic. Default: the one known for the stream, else the app's. */
   readonly leftValueSerde?: Serde<V>;
+  /** The same for the other stream. */
   readonly rightValueSerde?: Serde<VO>;
   /** Serde of the joined values, carried along. */
   readonly valueSerde?: Serde<VR>;
@@ -125,6 +131,7 @@ export interface MaterializedOptions<K, V> {
   readonly storeName?: string;
   /** Default: carried, else the app's. */
   readonly keySerde?: Serde<K>;
+  /** Default: the one known for the table, else the app's. */
   readonly valueSerde?: Serde<V>;
   /** Default: the app's. */
   readonly engine?: 'memory' | 'leveldb';
@@ -152,6 +159,7 @@ export type WindowEmitOption = TableEmitOption | 'onWindowClose';
 
 /** For operators whose result is a table. */
 export interface TableOptions<K, V> extends NamedOptions {
+  /** Its store. Default: one with a generated name where the operator needs it. */
   readonly materialized?: MaterializedOptions<K, V>;
   /** Default: the app's `emit`. */
   readonly emit?: TableEmitOption;
@@ -159,6 +167,7 @@ export interface TableOptions<K, V> extends NamedOptions {
 
 /** For operators that compute a table out of another one: without `materialized.storeName` the result is not kept. */
 export interface DerivedTableOptions<K, V> extends NamedOptions {
+  /** Its store. Default: none; rows are computed when asked for. */
   readonly materialized?: Omit<MaterializedOptions<K, V>, 'historyRetention'>;
 }
 
@@ -170,6 +179,7 @@ export interface MappedTableOptions<K, V> extends DerivedTableOptions<K, V> {
 
 /** For cogrouped windows, which have no `onWindowClose`. */
 export interface CogroupedWindowOptions<K, V> extends NamedOptions {
+  /** Its store. Default: one with a generated name. */
   readonly materialized?: WindowMaterializedOptions<K, V>;
   /** Default: the app's `emit`. */
   readonly emit?: TableEmitOption;
@@ -177,13 +187,17 @@ export interface CogroupedWindowOptions<K, V> extends NamedOptions {
 
 /** For operators whose result is a table of windows. */
 export interface WindowTableOptions<K, V> extends NamedOptions {
+  /** Its store. Default: one with a generated name. */
   readonly materialized?: WindowMaterializedOptions<K, V>;
   /** Default: the app's `emit`. */
   readonly emit?: WindowEmitOption;
 }
 
+/** For `builder.table`. */
 export type SourceTableOptions<K, V> = ConsumedOptions<K, V> & Pick<TableOptions<K, V>, 'materialized' | 'emit'>;
 
+/** For `builder.globalTable`. */
 export type GlobalTableOptions<K, V> = ConsumedOptions<K, V> & {
+  /** Its store. Default: one with a generated name. */
   readonly materialized?: Pick<MaterializedOptions<K, V>, 'storeName' | 'keySerde' | 'valueSerde' | 'engine'>;
 };

@@ -22,6 +22,7 @@ import type { ConsumedOptions, GlobalTableOptions, NamedOptions, SourceTableOpti
 import { prefix } from './prefixes.js';
 import { storedView } from './table-view.js';
 
+/** For `builder.build`. */
 export interface BuildOptions {
   /** What may be left out of the topology. Default: nothing. */
   readonly optimizations?: readonly Optimization[];

@@ -14,6 +14,7 @@ export interface SuppressBuffer {
   readonly whenFull?: 'emitEarly' | 'shutDown' | 'spill';
 }
 
+/** When a suppressed table lets its rows through. Frozen data. */
 export interface Suppressed {
   readonly kind: 'timeLimit' | 'windowCloses';
   /** ms; Infinity: until the buffer is full. */

@@ -1,7 +1,8 @@
 import type { Logger } from './logger.js';
 
-const levels = ['debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof levels)[number];
+/** From the most talkative to the most silent. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /** Writes one JSON line a message to the console: enough for examples and small services. `level` (default `info`) is the lowest that is written. */
 export function consoleLogger(level: LogLevel = 'info', bindings: Readonly<Record<string, unknown>> = {}): Logger {

@@ -31,18 +31,22 @@ export class EpochMetrics {
   }
 }
 
+/** Of the last 1024 measurements, ms. */
 export interface LatencySummary {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
+/** The barriers and commits of this instance. */
 export interface EpochMetricsSnapshot {
   /** Committed epochs. */
   readonly epochs: number;
+  /** Epochs that were aborted and processed again. */
   readonly failedEpochs: number;
   /** Output, changelogs included. */
   readonly recordsProduced: number;
+  /** Output, changelogs included. */
   readonly bytesProduced: number;
   /** From the barrier's end to the committed transaction, over the last 1024 epochs. */
   readonly commitLatencyMs: LatencySummary;

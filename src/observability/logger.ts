@@ -1,9 +1,14 @@
 /** The part of pino's logger that Millrace calls; pino, bunyan-like loggers and `consoleLogger()` fit it. */
 export interface Logger {
+  /** What a developer of the library would ask for. */
   debug(fields: object, message: string): void;
+  /** What an operator wants to know: states, tasks, restores. */
   info(fields: object, message: string): void;
+  /** What was mended, or dropped, and should not come often. */
   warn(fields: object, message: string): void;
+  /** What stopped something. */
   error(fields: object, message: string): void;
+  /** A logger that adds `bindings` to the fields of each message. */
   child(bindings: Record<string, unknown>): Logger;
 }
 

@@ -96,6 +96,7 @@ export interface OperatorContext {
   readonly emitsAtOnce?: boolean;
 }
 
+/** Why a rule dropped a record. Each reason has a counter in the metrics of its task. */
 export type DropReason =
   | 'null-key'
   | 'null-value'
@@ -110,14 +111,18 @@ export type DropReason =
   | 'negative-timestamp'
   | 'invalid-timestamp';
 
+/** For `context.schedule`. */
 export interface ScheduleOptions {
   /** Milliseconds. */
   readonly interval: number;
+  /** `stream`: by stream time, which moves with records. `wallClock`: by the clock. */
   readonly time: 'stream' | 'wallClock';
   /** First firing, ms since the epoch (stream time or wall clock). Default: stream time fires on the first record, wall clock after one interval. */
   readonly startAt?: number;
 }
 
+/** What `context.schedule` gives. */
 export interface Cancellable {
+  /** No more calls. A second one does nothing. */
   cancel(): void;
 }

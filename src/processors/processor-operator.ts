@@ -6,7 +6,11 @@ import { ForwardScope } from './forward-scope.js';
 import type { Cancellable, Operator, OperatorContext, OperatorSupplier, ScheduleOptions } from './operator.js';
 import type { Processor, ProcessorContext, Record, RecordMetadata } from './processor.js';
 
-/** @param supplier called once a task; each task has a processor of its own */
+/**
+ * Makes of a processor what `TopologyBuilder.addProcessor` takes.
+ *
+ * @param supplier called once a task; each task has a processor of its own
+ */
 export function processorOperator<KIn, VIn, KOut, VOut>(supplier: () => Processor<KIn, VIn, KOut, VOut>): OperatorSupplier {
   return () => new ProcessorOperator(supplier());
 }

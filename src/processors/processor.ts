@@ -4,6 +4,7 @@ import type { Headers } from '../bytes/headers.js';
 import type { Cancellable, ScheduleOptions } from './operator.js';
 import type { StateStore } from '../stores/store.js';
 
+/** A record as a processor gets it. Key and value are null at run time where the topic has null keys or tombstones. */
 export interface Record<K, V> {
   readonly key: K;
   readonly value: V;
@@ -16,11 +17,15 @@ export interface Record<K, V> {
 export interface RecordMetadata {
   readonly topic: string;
   readonly partition: number;
+  /** In its partition, from 0. */
   readonly offset: number;
 }
 
+/** What a processor can do. Each task has its own. */
 export interface ProcessorContext<KOut, VOut> {
+  /** The app's. */
   readonly applicationId: string;
+  /** Sub-topology and partition: `0_3`. */
   readonly taskId: string;
   readonly partition: number;
   /** Sends a record to all children, or to the child of that name. Missing fields are those of the record in work. */
@@ -30,16 +35,36 @@ export interface ProcessorContext<KOut, VOut> {
   ): MaybeAsync;
   /** The store of that name, as it was built. Errors: MILL_TOPOLOGY_STORE_NOT_CONNECTED, MILL_TOPOLOGY_UNKNOWN_STORE. */
   store<S extends StateStore = StateStore>(name: string): S;
+  /**
+   * Has `callback` called again and again, with the time that was reached, until it is cancelled or the task is closed. Missed intervals are not made up for.
+   *
+   * @throws MILL_CONFIG_INVALID unless `interval` is a whole number of at least 1 ms and `startAt`, if given, one of at least 0
+   */
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
+  /** Where the record in work was read; null in timers. */
   recordMetadata(): RecordMetadata | null;
+  /** Highest timestamp that the task has processed, ms since the epoch; -1 before the first record. */
   streamTime(): number;
+  /** ms since the epoch. In tests the clock of the driver: read this one, not `Date.now()`. */
   wallClock(): number;
   /** Asks for a commit soon; it happens at the next barrier. */
   commit(): void;
 }
 
+/**
+ * A step of your own. The supplier gives a new one to each task; what must survive a crash or a move lies in stores.
+ *
+ * @example
+ * class Shout implements Processor<string, string, string, string> {
+ *   init(context: ProcessorContext<string, string>) { this.context = context; }
+ *   process({ key, value }: Record<string, string>) { return this.context.forward({ key, value: `${value}!` }); }
+ * }
+ */
 export interface Processor<KIn, VIn, KOut = never, VOut = never> {
+  /** Called once, before any record, with the stores restored. Get stores and set timers here. */
   init?(context: ProcessorContext<KOut, VOut>): void;
+  /** Called for each record, one at a time. When it returns a promise, the task waits for it. */
   process(record: Record<KIn, VIn>): MaybeAsync;
+  /** Called once, when the task is closed, also after a failure. Must not forward. */
   close?(): MaybeAsync;
 }

@@ -7,6 +7,7 @@
 import type { Headers } from '../bytes/headers.js';
 import type { RecordContext } from './operator.js';
 
+/** Where the record in work came from, and its time. One object, used again for each record: copy what you keep. */
 export interface RecordMeta {
   /** Topic the record was read from, repartition topics included; null for a record born of a timer. */
   readonly topic: string | null;

@@ -4,19 +4,29 @@
  */
 import type { RecordMeta } from './record-meta.js';
 
+/** A value, or a promise of it: the task then waits, and order is kept. */
 export type Awaitable<T> = T | PromiseLike<T>;
 
+/** Says whether something holds of a record. */
 export type Predicate<K, V> = (value: V, key: K, meta: RecordMeta) => Awaitable<boolean>;
+/** Makes something new out of a record. */
 export type ValueMapper<K, V, R> = (value: V, key: K, meta: RecordMeta) => Awaitable<R>;
+/** Makes a new key and a new value out of a record. */
 export type RecordMapper<K, V, KR, VR> = (value: V, key: K, meta: RecordMeta) => Awaitable<readonly [KR, VR]>;
+/** Makes any number of records out of one. */
 export type FlatRecordMapper<K, V, KR, VR> = (value: V, key: K, meta: RecordMeta) => Awaitable<Iterable<readonly [KR, VR]>>;
+/** Makes any number of values out of one record; they keep its key. */
 export type FlatValueMapper<K, V, R> = (value: V, key: K, meta: RecordMeta) => Awaitable<Iterable<R>>;
+/** Does something with a record; what it gives is awaited and then forgotten. */
 export type RecordAction<K, V> = (value: V, key: K, meta: RecordMeta) => unknown;
 
+/** Gives the aggregate of a key before its first record. */
 export type Initializer<A> = () => Awaitable<A>;
 /** null deletes the row. */
 export type Aggregator<K, V, A> = (aggregate: A, value: V, key: K) => Awaitable<A | null>;
+/** Combines the value so far with a new one; null deletes the row. */
 export type Reducer<K, V> = (aggregate: V, value: V, key: K) => Awaitable<V | null>;
+/** Makes the result of a join out of the value, the other one and the key. */
 export type TableJoiner<K, V, T, R> = (value: V, tableValue: T, key: K) => Awaitable<R>;
 /** Joins two rows or records as the engine calls it: either side may be null, depending on the kind of join. */
 export type RowJoiner<K, V, VO, R> = (value: V | null, otherValue: VO | null, key: K) => Awaitable<R>;

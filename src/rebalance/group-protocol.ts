@@ -7,6 +7,7 @@
 import type { MemberAssignment } from './member-assignment.js';
 import type { TaskId } from './task-id.js';
 
+/** What a member of the group does. */
 export type GroupPhase =
   /** Not started. */
   | 'idle'

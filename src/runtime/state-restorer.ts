@@ -24,9 +24,13 @@ export interface RestoreProgress {
   readonly whole: boolean;
 }
 
+/** Told of stores that are restored. What it throws is logged and changes nothing. */
 export interface RestoreListener {
+  /** Before the first record of a store. */
   onStart?(progress: RestoreProgress): void;
+  /** After each batch of records that lies in the store. */
   onBatch?(progress: RestoreProgress): void;
+  /** When the store is where its changelog was at the start. */
   onEnd?(progress: RestoreProgress): void;
 }
 

@@ -10,10 +10,16 @@ export interface InPlaceCodec<T> {
   decode(buffer: Buffer, start: number, end: number): T;
 }
 
+/** A serde that works in place and never gives a promise. */
+export interface InPlaceSerde<T> extends Serde<T> {
+  /** Writes the bytes of `value` at the end of `out`. */
+  encode(value: T, out: ByteWriter): void;
+  /** Reads from `buffer[start, end)`. */
+  decode(buffer: Buffer, start: number, end: number): T;
+}
+
 /** A serde out of its in-place half: `serialize` and `deserialize` follow from `encode` and `decode`. */
-export function inPlaceSerde<T>(
-  codec: InPlaceCodec<T>,
-): Serde<T> & Required<Pick<Serde<T>, 'encode'>> & { decode(buffer: Buffer, start: number, end: number): T } {
+export function inPlaceSerde<T>(codec: InPlaceCodec<T>): InPlaceSerde<T> {
   return Object.freeze({
     name: codec.name,
     valueIsIdentity: codec.valueIsIdentity ?? false,

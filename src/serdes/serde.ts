@@ -3,8 +3,7 @@ import type { ByteWriter } from '../bytes/byte-writer.js';
 /**
  * Turns values into bytes and back. Null never reaches a serde: it is a null key or a tombstone and is told beside the bytes.
  *
- * Implement `serialize` and `deserialize`; the other methods make it faster. `fromSimpleSerde`, `serdes.*` and the registry serdes
- * are the usual ways to get one.
+ * `serdes.*` has one for most needs. For a format of your own implement `name`, `serialize` and `deserialize`; the other methods make it faster.
  */
 export interface Serde<T> {
   /** Shown in errors and in `topology.describe()`. */
@@ -42,7 +41,9 @@ export interface DefaultSerdes {
   readonly value: Serde<unknown> | null;
 }
 
+/** Where a serde is about to be used. */
 export interface SerdeUse {
+  /** Name of the topic or changelog. */
   readonly topic: string;
   readonly part: 'key' | 'value';
 }

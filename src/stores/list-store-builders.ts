@@ -4,6 +4,7 @@ import { specOf } from './store-builders.js';
 import type { StoreOptions } from './store-builders.js';
 import type { StoreSpec } from './store.js';
 
+/** For `stores.session`. */
 export interface SessionStoreOptions<K, V> extends StoreOptions<K, V> {
   /** Milliseconds that sessions are kept after the highest session end seen; Kafka Streams takes inactivity gap + grace. */
   readonly retention: number;
@@ -11,6 +12,7 @@ export interface SessionStoreOptions<K, V> extends StoreOptions<K, V> {
   readonly closeTracking?: boolean;
 }
 
+/** For `stores.slidingWindow`. */
 export interface SlidingWindowStoreOptions<K, V> extends StoreOptions<K, V> {
   /** Milliseconds. */
   readonly windowSize: number;
@@ -20,11 +22,13 @@ export interface SlidingWindowStoreOptions<K, V> extends StoreOptions<K, V> {
   readonly closeTracking?: boolean;
 }
 
+/** For `stores.joinWindow`. */
 export interface JoinWindowStoreOptions<K, V> extends StoreOptions<K, V> {
   /** Milliseconds that records are kept after the highest timestamp seen; Kafka Streams takes before + after + grace. */
   readonly retention: number;
 }
 
+/** For `stores.versioned`. */
 export interface VersionedStoreOptions<K, V> extends StoreOptions<K, V> {
   /** Milliseconds that versions of the past are kept, and that a put may be late. */
   readonly historyRetention: number;
@@ -32,11 +36,13 @@ export interface VersionedStoreOptions<K, V> extends StoreOptions<K, V> {
   readonly segmentInterval?: number;
 }
 
+/** For `stores.timeOrderedBuffer`. */
 export interface TimeOrderedBufferOptions<K, V> extends StoreOptions<K, V> {
   /** One row a key, found by key. Default false: a row for each time, rank and key. */
   readonly byKey?: boolean;
 }
 
+/** For `stores.lru`. */
 export interface LruStoreOptions<K, V> extends Omit<StoreOptions<K, V>, 'engine' | 'trackChanges'> {
   /** Rows kept: those read or written last. */
   readonly maxEntries: number;

@@ -3,10 +3,13 @@ import { MillraceError } from '../errors.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreKind, StoreSpec } from './store.js';
 
+/** What every store takes. */
 export interface StoreOptions<K, V> {
+  /** Unique in the topology: letters, digits, `.`, `_`, `-`. The changelog is `<applicationId>-<name>-changelog`. */
   readonly name: string;
   /** Default: the app's. */
   readonly keySerde?: Serde<K>;
+  /** Default: the app's. */
   readonly valueSerde?: Serde<V>;
   /** Default: the app's (`leveldb`). */
   readonly engine?: 'memory' | 'leveldb';
@@ -18,6 +21,7 @@ export interface StoreOptions<K, V> {
   readonly trackChanges?: boolean;
 }
 
+/** For `stores.window` and `stores.timestampedWindow`. */
 export interface WindowStoreOptions<K, V> extends StoreOptions<K, V> {
   /** Milliseconds. */
   readonly windowSize: number;

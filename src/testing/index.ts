@@ -1,4 +1,8 @@
-/** `millrace/testing`: topologies run without a broker, for the unit tests of an app. */
+/**
+ * `millrace/testing`: topologies run without a broker, for the unit tests of an app.
+ *
+ * @module millrace/testing
+ */
 export { TopologyTestDriver, type TopicSerdes } from './topology-test-driver.js';
 export type { TestDriverConfig } from './test-driver-config.js';
 export { TestInputTopic, type PipeOptions } from './test-input-topic.js';

@@ -14,7 +14,9 @@ export interface TestDriverConfig {
   readonly autoCommit?: boolean;
   /** Wall clock at the start, ms since the epoch. Default 0: results do not depend on when a test runs. */
   readonly wallClock?: number;
+  /** Of sources, sinks and stores that name none. Default: none. */
   readonly defaultKeySerde?: Serde<unknown>;
+  /** The same for values. */
   readonly defaultValueSerde?: Serde<unknown>;
   /** Default `fail`: `pipe` rejects. */
   readonly deserializationHandler?: DeserializationHandler;
@@ -22,6 +24,7 @@ export interface TestDriverConfig {
   readonly processingHandler?: ProcessingHandler;
   /** Default `fail`: `pipe` rejects. */
   readonly productionHandler?: ProductionHandler;
+  /** Topic of `deadLetter` records; read it with `outputTopic`. Default: none. */
   readonly deadLetterTopic?: string | null;
   /** Default: silent. */
   readonly logger?: Logger;

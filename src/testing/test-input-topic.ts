@@ -4,9 +4,11 @@ import { MillraceError } from '../errors.js';
 import type { Serde } from '../serdes/serde.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 
+/** What a record has besides key and value. */
 export interface PipeOptions {
   /** Milliseconds since the epoch. Default: the driver's wall clock. */
   readonly timestamp?: number;
+  /** Default: none. */
   readonly headers?: Headers;
   /** Default: by the key, as Kafka's default partitioner does; 0 without a key. */
   readonly partition?: number;
@@ -25,6 +27,7 @@ export interface InputPort {
 export class TestInputTopic<K, V> {
   private prepared: Promise<unknown> | null = null;
 
+  /** @internal */
   constructor(
     readonly name: string,
     private readonly keySerde: Serde<K>,

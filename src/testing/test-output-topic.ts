@@ -12,6 +12,7 @@ export class TestOutputTopic<K, V> {
   private readonly valueSerde: CompiledSerde<V>;
   private position = 0;
 
+  /** @internal */
   constructor(
     readonly name: string,
     keySerde: Serde<K>,
@@ -22,6 +23,7 @@ export class TestOutputTopic<K, V> {
     this.valueSerde = compileSerde(valueSerde);
   }
 
+  /** Whether all was read. */
   get isEmpty(): boolean {
     return this.size === 0;
   }

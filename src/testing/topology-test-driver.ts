@@ -18,7 +18,9 @@ import { TopicLog } from './topic-log.js';
 
 /** Serdes of a topic as the test writes or reads it. */
 export interface TopicSerdes<K, V> {
+  /** Of the keys, as the topology has it. */
   readonly keySerde: Serde<K>;
+  /** Of the values. */
   readonly valueSerde: Serde<V>;
 }
 
@@ -112,6 +114,7 @@ export class TopologyTestDriver {
     return total;
   }
 
+  /** Records that rules dropped since the start, by reason. */
   get droppedByReason(): ReadonlyMap<DropReason, number> {
     return this.tasks?.dropped() ?? new Map<DropReason, number>();
   }
@@ -128,6 +131,7 @@ export class TopologyTestDriver {
     await (await this.opening)?.close();
   }
 
+  /** `close()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -1,5 +1,6 @@
 import { MillraceError } from '../errors.js';
 
+/** For `joinWindows`. */
 export interface JoinWindowsOptions {
   /** How far before a left record's time its right partners may lie, ms. Negative: they lie at least that far after it. */
   readonly before: number;

@@ -3,6 +3,7 @@
  */
 import { MillraceError } from '../errors.js';
 
+/** For `sessions`. */
 export interface SessionOptions {
   /** Longest pause inside a session, ms, above 0. */
   readonly gap: number;

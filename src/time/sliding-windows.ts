@@ -4,6 +4,7 @@
  */
 import { MillraceError } from '../errors.js';
 
+/** For `sliding`. */
 export interface SlidingOptions {
   /** Largest distance in time between two records of a window, ms, 0 or more. */
   readonly timeDifference: number;

@@ -7,6 +7,7 @@
 import { MillraceError } from '../errors.js';
 import type { Window } from './windowed.js';
 
+/** For `tumbling`. */
 export interface TumblingOptions {
   /** Length of a window, ms, above 0. */
   readonly size: number;
@@ -14,6 +15,7 @@ export interface TumblingOptions {
   readonly grace?: number;
 }
 
+/** For `hopping`. */
 export interface HoppingOptions extends TumblingOptions {
   /** Distance between the starts of two windows, ms: above 0 and at most `size`. */
   readonly advance: number;
@@ -39,6 +41,7 @@ export function hopping(options: HoppingOptions): TimeWindows {
   return new TimeWindows('hopping', options.size, options.advance, options.grace ?? 0);
 }
 
+/** For `unlimited`. */
 export interface UnlimitedOptions {
   /** Where the window begins, ms since the epoch; records before it are in no window. Default 0. */
   readonly start?: number;

@@ -1,5 +1,6 @@
 /** Where a record's time comes from. */
 export interface TimestampExtractor {
+  /** Shown in `topology.describe()` and in errors. */
   readonly name: string;
   /**
    * Milliseconds since the epoch. `partitionTime` is the highest timestamp the partition has given so far, -1 at first.
@@ -8,6 +9,7 @@ export interface TimestampExtractor {
   extract(record: ExtractableRecord, partitionTime: number): number;
 }
 
+/** What an extractor sees of a record, decoded. */
 export interface ExtractableRecord {
   readonly key: unknown;
   readonly value: unknown;

@@ -6,6 +6,7 @@ import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
 import type { Headers } from '../bytes/headers.js';
 
+/** A node of any kind. */
 export type TopologyNode = SourceNode | ProcessorNode | SinkNode;
 
 /** A topic by its name. `internal` topics are created by the app and prefixed with the application id at run time. */
@@ -14,6 +15,7 @@ export interface TopicRef {
   readonly internal: boolean;
 }
 
+/** Reads topics. */
 export interface SourceNode {
   readonly kind: 'source';
   readonly name: string;
@@ -24,23 +26,28 @@ export interface SourceNode {
   readonly keySerde: Serde<unknown> | null;
   readonly valueSerde: Serde<unknown> | null;
   readonly timestampExtractor: TimestampExtractor | null;
+  /** null: the app's `autoOffsetReset`. */
   readonly offsetReset: 'earliest' | 'latest' | 'none' | null;
   /** null: the source says nothing about event time. */
   readonly watermarks: WatermarkStrategy<never> | null;
   readonly children: readonly string[];
 }
 
+/** A step: an operator of the DSL, or a processor of your own. */
 export interface ProcessorNode {
   readonly kind: 'processor';
   readonly name: string;
   /** It never holds results back until a commit, whatever it or the app says: its store is looked into by a join that also takes its results. */
   readonly emitsAtOnce?: boolean;
+  /** Makes the operator, once a task. Opaque. */
   readonly supplier: OperatorSupplier;
+  /** Names of the stores that it uses. */
   readonly stores: readonly string[];
   readonly parents: readonly string[];
   readonly children: readonly string[];
 }
 
+/** Writes to a topic, or to the one that a function names for each record. */
 export interface SinkNode {
   readonly kind: 'sink';
   readonly name: string;
@@ -51,6 +58,7 @@ export interface SinkNode {
   readonly parents: readonly string[];
 }
 
+/** Names the topic that a record goes to. It must exist. */
 export type TopicNameExtractor = (
   key: unknown,
   value: unknown,
@@ -59,6 +67,11 @@ export type TopicNameExtractor = (
 
 /** Partition for a record, or null for the default (murmur2 of the key bytes). */
 export interface Partitioner {
+  /**
+   * A number from 0 to `partitions` less 1, or null for the default.
+   *
+   * @param keyBytes the serialised key; null for a null key
+   */
   partition(topic: string, key: unknown, value: unknown, partitions: number, keyBytes: Buffer | null): number | null;
 }
 
@@ -91,7 +104,9 @@ export interface RepartitionTopic {
   readonly partitions: number | null;
 }
 
+/** Nodes that records reach without a topic between them. One task for each of its partitions. */
 export interface SubTopology {
+  /** The first half of its task ids. */
   readonly id: number;
   readonly nodes: readonly string[];
   /** Source topics, internal ones included. */
@@ -101,6 +116,7 @@ export interface SubTopology {
   readonly stores: readonly string[];
 }
 
+/** What `build()` gives and `StreamsApp` runs: frozen data. */
 export interface Topology {
   readonly nodes: ReadonlyMap<string, TopologyNode>;
   readonly stores: ReadonlyMap<string, StoreNode>;
@@ -113,6 +129,7 @@ export interface Topology {
   readonly subTopologies: readonly SubTopology[];
   /** In the form of Kafka Streams' `TopologyDescription`. */
   describe(): string;
+  /** The same as plain data, for tools. */
   toJSON(): object;
 }
 

@@ -3,7 +3,9 @@ import type { Partitioner, SinkNode, TopicNameExtractor, TopicRef } from './node
 
 /** How records of a sink are written. Absent = the app's default. */
 export interface SinkOptions {
+  /** Default: the app's. */
   readonly keySerde?: Serde<unknown> | null;
+  /** Default: the app's. */
   readonly valueSerde?: Serde<unknown> | null;
   /** Absent: murmur2 of the key bytes, Kafka's default. */
   readonly partitioner?: Partitioner | null;

@@ -5,8 +5,11 @@ import type { SourceNode, TopicRef } from './nodes.js';
 
 /** How records of a source are read. Absent = the app's default. */
 export interface SourceOptions {
+  /** Default: the app's. */
   readonly keySerde?: Serde<unknown> | null;
+  /** Default: the app's. */
   readonly valueSerde?: Serde<unknown> | null;
+  /** Default: `failOnInvalidTimestamp`. */
   readonly timestampExtractor?: TimestampExtractor | null;
   /** Where to begin when the group has no committed offset, or the committed one is gone. */
   readonly offsetReset?: 'earliest' | 'latest' | 'none' | null;

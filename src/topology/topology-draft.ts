@@ -9,14 +9,19 @@ import { UnionFind } from './union-find.js';
 /** A source reads named topics, or all topics that a pattern matches. */
 export type SourceSpec = SourceOptions & ({ readonly topics: readonly string[] } | { readonly pattern: RegExp });
 
+/** For `addGlobalStore`. */
 export interface GlobalStoreOptions extends SourceOptions {
+  /** Read whole by every instance. */
   readonly topic: string;
+  /** Name of the node that reads it. */
   readonly sourceName: string;
+  /** Name of the node that writes the store. */
   readonly processorName: string;
   /** Turns records into store writes. Default: the record as it is. */
   readonly supplier?: OperatorSupplier | null;
 }
 
+/** For `addStateStore` of a `TopologyBuilder`. */
 export interface StateStoreOptions {
   /** Processors that use the store; more can be connected later. */
   readonly processors?: readonly string[];

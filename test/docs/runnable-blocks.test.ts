@@ -8,7 +8,7 @@ import { docsModules } from '../../scripts/check/docs-blocks.js';
 
 const pages = ['README.md', ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((entry) => join('docs', entry))];
 const modules = pages
-  .filter((page) => page.endsWith('.md'))
+  .filter((page) => page.endsWith('.md') && !page.includes('Reference/api/'))
   .flatMap((page) => docsModules(page, readFileSync(page, 'utf8')))
   .filter(({ run }) => run);
 

@@ -48,6 +48,7 @@ export interface FetcherOptions {
   readonly onError: (error: MillraceError, partition: TopicPartition | null) => void;
 }
 
+/** Counters of the fetches of input, since the app started. */
 export interface FetcherMetrics {
   /** Fetches sent. */
   requests: number;

@@ -14,10 +14,13 @@ export interface KeyTimers {
   registerEventTimer(time: number): void;
   /** Fires when the wall clock reaches `time`. */
   registerProcessingTimer(time: number): void;
+  /** Does nothing when there is none. */
   deleteEventTimer(time: number): void;
+  /** Does nothing when there is none. */
   deleteProcessingTimer(time: number): void;
 }
 
+/** A timer whose time has come. */
 export interface FiredTimer<K> {
   readonly kind: TimerKind;
   readonly key: K;
@@ -26,6 +29,7 @@ export interface FiredTimer<K> {
 }
 
 export interface KeyedProcessorContext<K, KOut, VOut> extends ProcessorContext<KOut, VOut>, StateAccess {
+  /** Of the current key. */
   readonly timers: KeyTimers;
   /** Key of the record or timer in work: the one whose state is seen. */
   currentKey(): K;
@@ -33,10 +37,14 @@ export interface KeyedProcessorContext<K, KOut, VOut> extends ProcessorContext<K
   watermark(): number;
 }
 
+/** A step of your own with state and timers of the record's key (Flink's KeyedProcessFunction). */
 export interface KeyedProcessor<K, V, KOut = never, VOut = never> {
   /** Ask for states here and keep the handles: they always show the current key's. */
   init?(context: KeyedProcessorContext<K, KOut, VOut>): void;
+  /** Called for each record, one at a time. When it returns a promise, the task waits for it. */
   process(record: Record<K, V>): MaybeAsync;
+  /** Called for each timer that fires, with the state of its key. */
   onTimer?(timer: FiredTimer<K>): MaybeAsync;
+  /** Called once, when the task is closed, also after a failure. Must not forward. */
   close?(): MaybeAsync;
 }

@@ -8,41 +8,62 @@ export interface ValueState<V> {
   value(): V | null;
   /** null clears. */
   update(value: V | null): void;
+  /** Removes the value. */
   clear(): void;
 }
 
+/** A list of the current key. */
 export interface ListState<V> {
+  /** All elements that are not expired, in order of their adding. */
   get(): V[];
+  /** Adds one at the end. */
   add(value: V): void;
+  /** Adds all at the end. */
   addAll(values: readonly V[]): void;
   /** Replaces all elements. */
   update(values: readonly V[]): void;
+  /** Removes all. */
   clear(): void;
 }
 
+/** A map of the current key. */
 export interface MapState<UK, UV> {
+  /** The value under `key`, or null. */
   get(key: UK): UV | null;
   /** null removes. */
   put(key: UK, value: UV | null): void;
+  /** Removes what is under `key`. */
   remove(key: UK): void;
+  /** Whether something is under `key`. */
   has(key: UK): boolean;
+  /** In the order in which they were first put. */
   keys(): UK[];
+  /** In the order in which their keys were first put. */
   values(): UV[];
   /** In the order in which the keys were first put. */
   entries(): [UK, UV][];
+  /** Whether nothing is in it. */
   isEmpty(): boolean;
+  /** Removes all. */
   clear(): void;
 }
 
+/** One value of the current key, combined out of all that were added. */
 export interface ReducingState<V> {
+  /** null when nothing was added. */
   get(): V | null;
+  /** Combines `value` with what is there. */
   add(value: V): void;
+  /** Removes the value. */
   clear(): void;
 }
 
+/** One accumulator of the current key, made of all that was added. */
 export interface AggregatingState<In, Out> {
   /** null when nothing was added. */
   get(): Out | null;
+  /** Adds `value` to the accumulator. */
   add(value: In): void;
+  /** Removes the accumulator. */
   clear(): void;
 }

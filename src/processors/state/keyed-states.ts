@@ -19,10 +19,19 @@ import { ListHandle, ValueHandle, type StateScope } from './state-handles.js';
 
 /** How users ask for a state: the descriptor's kind says which handle comes back. */
 export interface StateAccess {
+  /**
+   * One value a key.
+   *
+   * @throws MILL_TOPOLOGY_UNKNOWN_STORE when the state is not among the operator's `states`
+   */
   state<V>(descriptor: ValueStateDescriptor<V>): ValueState<V>;
+  /** A list a key. */
   state<V>(descriptor: ListStateDescriptor<V>): ListState<V>;
+  /** A map a key. */
   state<UK, UV>(descriptor: MapStateDescriptor<UK, UV>): MapState<UK, UV>;
+  /** One value a key, each new one combined with it. */
   state<V>(descriptor: ReducingStateDescriptor<V>): ReducingState<V>;
+  /** One accumulator a key. */
   state<In, Acc, Out>(descriptor: AggregatingStateDescriptor<In, Acc, Out>): AggregatingState<In, Out>;
 }
 

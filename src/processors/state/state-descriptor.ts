@@ -13,29 +13,35 @@ interface DescriptorBase {
   readonly ttl: StateTtl | null;
 }
 
+/** Made by `valueState`. */
 export interface ValueStateDescriptor<V> extends DescriptorBase {
   readonly kind: 'value';
   readonly serde: Serde<V>;
   readonly defaultValue: V | null;
 }
 
+/** Made by `listState`. */
 export interface ListStateDescriptor<V> extends DescriptorBase {
   readonly kind: 'list';
   readonly serde: Serde<V>;
 }
 
+/** Made by `mapState`. */
 export interface MapStateDescriptor<UK, UV> extends DescriptorBase {
   readonly kind: 'map';
   readonly keySerde: Serde<UK>;
   readonly serde: Serde<UV>;
 }
 
+/** Made by `reducingState`. */
 export interface ReducingStateDescriptor<V> extends DescriptorBase {
   readonly kind: 'reducing';
   readonly serde: Serde<V>;
+  /** Combines what is there with what is added. */
   readonly reduce: (a: V, b: V) => V;
 }
 
+/** Made by `aggregatingState`. */
 export interface AggregatingStateDescriptor<In, Acc, Out> extends DescriptorBase {
   readonly kind: 'aggregating';
   /** Of the accumulator. */
@@ -58,9 +64,11 @@ export interface AnyStateDescriptor {
   readonly ttl: StateTtl | null;
 }
 
+/** What all states take. */
 export interface StateOptions<V> {
   /** Default: JSON. */
   readonly serde?: Serde<V>;
+  /** Time to live of each value. Default: for ever. */
   readonly ttl?: StateTtl;
 }
 

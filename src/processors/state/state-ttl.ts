@@ -7,6 +7,7 @@
  */
 import { MillraceError } from '../../errors.js';
 
+/** How long a value of keyed state lives, by the wall clock. */
 export interface StateTtl {
   /** ms */
   readonly ttl: number;

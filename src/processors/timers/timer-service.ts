@@ -9,6 +9,7 @@ import type { KeyedStateBackend } from '../state/keyed-state-backend.js';
 import { noWatermark } from '../../time/watermarks/watermark.js';
 import { TimerQueue, type Timer } from './timer-queue.js';
 
+/** By watermarks, or by the wall clock. */
 export type TimerKind = 'event' | 'processing';
 
 /** Writes timers down, so that they are there again after a restart. */

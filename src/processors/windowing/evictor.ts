@@ -7,6 +7,7 @@ export interface WindowElement<V> {
   readonly timestamp: number;
 }
 
+/** Takes records out of a window before, or after, its function sees them. The window then keeps all its records, also when it aggregates. */
 export interface Evictor<V = unknown> {
   readonly name: string;
   /** What stays, in order of arrival. Called before the window function. */
@@ -15,6 +16,7 @@ export interface Evictor<V = unknown> {
   after(elements: readonly WindowElement<V>[]): readonly WindowElement<V>[];
 }
 
+/** What all evictors take. */
 export interface EvictorOptions {
   /** Evict after the window function instead of before it. Default false. */
   readonly after?: boolean;

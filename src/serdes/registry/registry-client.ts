@@ -16,16 +16,23 @@ export interface RegisteredSchema {
 
 /** What a `SchemaRegistry` of `@kafkajs/confluent-schema-registry` offers to a serde. */
 export interface RegistryClient {
+  /** Adds a schema to a subject, or finds it there. */
   register(schema: { type: string; schema: string }, options: { subject: string; compatibility?: string }): Promise<{ id: number }>;
+  /** The schema of an id. */
   getSchema(id: number): Promise<unknown>;
+  /** The id of a version of a subject. */
   getRegistryId(subject: string, version: number | string): Promise<number>;
+  /** The id of the latest version of a subject. */
   getLatestSchemaId(subject: string): Promise<number>;
 }
 
+/** Where the registry is; a client is made with it. */
 export interface RegistryConnection {
   /** URL of the Confluent-compatible API, for instance `http://localhost:8081` or `…/apis/ccompat/v7`. */
   readonly host: string;
+  /** HTTP Basic. Default: none. */
   readonly auth?: { readonly username: string; readonly password: string };
+  /** Sent with each request. Default: the client's. */
   readonly clientId?: string;
   /** Retries of a failed request. Default 3, within 5 s. */
   readonly retry?: { readonly retries?: number; readonly maxRetryTimeInSecs?: number; readonly initialRetryTimeInSecs?: number };

@@ -11,6 +11,7 @@ import { cannotDeserialize } from '../serde-error.js';
 import type { RegisteredSchema, RegistryClient, RegistryConnection } from './registry-client.js';
 import { isNotFound, openRegistry } from './registry-client.js';
 
+/** For `serdes.avro` and `serdes.jsonSchema`. */
 export interface RegistrySerdeOptions {
   /** Where the registry is, or a client of `@kafkajs/confluent-schema-registry` made by the caller. */
   readonly registry: RegistryConnection | RegistryClient;

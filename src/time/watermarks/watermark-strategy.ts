@@ -2,6 +2,7 @@
 import { MillraceError } from '../../errors.js';
 import { BoundedOutOfOrderness, NoWatermarks, type WatermarkGenerator } from './watermark-generator.js';
 
+/** What all strategies take. */
 export interface WatermarkOptions {
   /** A partition without records for longer than this, ms, that is read to its end no longer holds the watermark back. Default: it holds it for ever. */
   readonly idleness?: number;
@@ -11,7 +12,9 @@ export interface WatermarkOptions {
   readonly interval?: number;
 }
 
+/** How a source gets its watermarks: frozen data, made by `watermarks.*`, given to a source as `watermarks`. */
 export interface WatermarkStrategy<V = unknown> {
+  /** Shown in `topology.describe()` and in errors. */
   readonly name: string;
   /** ms; null: partitions are never idle. */
   readonly idleTimeout: number | null;
@@ -27,6 +30,12 @@ export interface WatermarkStrategy<V = unknown> {
 
 export const defaultWatermarkInterval = 200;
 
+/**
+ * Watermark strategies for sources: how far event time has come, by what the records of each partition say.
+ *
+ * @example
+ * builder.stream('readings', { watermarks: watermarks.boundedOutOfOrderness(5_000, { idleness: 30_000 }) })
+ */
 export const watermarks = Object.freeze({
   /**
    * Timestamps of a partition only rise: its watermark is the highest one less 1 ms.

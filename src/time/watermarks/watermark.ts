@@ -9,8 +9,10 @@ export const endOfTime = Infinity;
 
 /** Takes what a generator or a combiner says. */
 export interface WatermarkOutput {
+  /** No record at or below `watermark`, ms since the epoch, is to be expected. One that is not higher than the last does nothing. */
   emit(watermark: number): void;
   /** Nothing is to be expected from here until `markActive` or the next watermark. */
   markIdle(): void;
+  /** Takes `markIdle` back. */
   markActive(): void;
 }

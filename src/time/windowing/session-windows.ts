@@ -2,6 +2,7 @@ import type { Window } from '../windowed.js';
 import { requireTimestamp, requireWindows } from './assigner-checks.js';
 import type { WindowAssigner } from './window-assigner.js';
 
+/** For `sessionEventTime` and `sessionProcessingTime`. */
 export interface SessionWindowsOptions<V> {
   /** A session ends when nothing comes for this long, ms; or a function that gives the gap after each record. */
   readonly gap: number | ((value: V) => number);

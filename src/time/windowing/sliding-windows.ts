@@ -3,6 +3,7 @@ import { requireTimestamp, requireWindows } from './assigner-checks.js';
 import type { WindowAssigner } from './window-assigner.js';
 import { windowStart } from './window-span.js';
 
+/** For `slidingEventTime` and `slidingProcessingTime`. */
 export interface SlidingWindowsOptions {
   /** ms */
   readonly size: number;

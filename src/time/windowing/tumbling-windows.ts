@@ -2,6 +2,7 @@ import { requireTimestamp, requireWindows } from './assigner-checks.js';
 import type { WindowAssigner } from './window-assigner.js';
 import { windowStart } from './window-span.js';
 
+/** For `tumblingEventTime` and `tumblingProcessingTime`. */
 export interface TumblingWindowsOptions {
   /** ms */
   readonly size: number;

@@ -84,6 +84,7 @@ export interface EpochResult {
   readonly byteLength: number;
 }
 
+/** Counters of the output, changelogs included, since the app started. */
 export interface ProducerMetrics {
   readonly recordsSent: number;
   /** Bytes of record batches as sent, repetitions included. */

@@ -3,6 +3,7 @@ import type { Window } from '../../../time/windowed.js';
 import { valueState } from '../../state/state-descriptor.js';
 import { fires, purges, type Trigger, type TriggerContext } from '../trigger.js';
 
+/** For `timeoutTrigger`. */
 export interface TimeoutTriggerOptions {
   /** ms of the wall clock. */
   readonly timeout: number;
