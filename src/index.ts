@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * Millrace: exactly-once, stateful stream processing inside any Node.js service, on plain Kafka.
  *

@@ -1,6 +1,7 @@
 import { MillraceError } from '../errors.js';
 import { silentLogger, type Logger } from '../observability/logger.js';
 import type { DeserializationHandler, ProcessingHandler, ProductionHandler } from '../runtime/error-policy.js';
+import { isSerde } from '../serdes/checked-serde.js';
 import type { Serde } from '../serdes/serde.js';
 
 /** Options of a `StreamsApp`. Names follow Kafka Streams' where it has one; times are milliseconds, sizes bytes. */
@@ -86,6 +87,9 @@ const mebibyte = 1024 * 1024;
 
 /** Fills in defaults. Throws MILL_CONFIG_INVALID that lists every fault at once. */
 export function resolveConfig(config: StreamsConfig): ResolvedConfig {
+  if (!isObject(config)) {
+    throw new MillraceError('MILL_CONFIG_INVALID', 'The app needs a configuration: at least { applicationId, bootstrapServers }.');
+  }
   const faults = findFaults(config);
   if (faults.length > 0) {
     throw new MillraceError('MILL_CONFIG_INVALID', `the configuration has ${faults.length} fault(s): ${faults.join('; ')}`, {
@@ -257,13 +261,5 @@ function isLogger(value: unknown): boolean {
   return (
     isObject(value) &&
     (['debug', 'info', 'warn', 'error', 'child'] as const).every((method) => typeof (value as Logger)[method] === 'function')
-  );
-}
-
-function isSerde(value: unknown): boolean {
-  return (
-    isObject(value) &&
-    typeof (value as Serde<unknown>).serialize === 'function' &&
-    typeof (value as Serde<unknown>).deserialize === 'function'
   );
 }

@@ -8,6 +8,7 @@ import type { RestoreListener } from '../runtime/state-restorer.js';
 import { buildThread, type BuiltThread } from '../runtime/thread-factory.js';
 import { GlobalTables } from '../runtime/global-tables.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
+import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
 import { qualifiedName } from '../topology/task-layout.js';
 import { snapshotMetrics, type AppMetrics } from './app-metrics.js';
@@ -78,13 +79,14 @@ export class StreamsApp {
 
   /**
    * @param platform for tests: what stands in for sockets and files
-   * @throws MILL_CONFIG_INVALID with every fault of the configuration and every node without a serde
+   * @throws MILL_CONFIG_INVALID with every fault of the configuration and every node without a serde; MILL_TOPOLOGY_INVALID when the topology was not built
    */
   constructor(
     private readonly topology: Topology,
     config: StreamsConfig,
     private readonly platform: AppPlatform = realPlatform,
   ) {
+    checkTopology(topology, 'StreamsApp');
     this.config = resolveConfig(config);
     this.logger = this.config.logger;
     this.startEnded.catch(() => undefined);

@@ -4,6 +4,7 @@ import { passThroughOperator } from '../processors/pass-through.js';
 import type { Predicate } from '../processors/user-functions.js';
 import { checkResourceName } from '../topology/resource-name.js';
 import type { Branches, BranchedKStream, BranchOptions } from './branched-kstream.js';
+import { requireFunction } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, StreamState } from './dsl-context.js';
 import type { GraphNode } from './graph/graph-node.js';
@@ -33,6 +34,7 @@ export class BranchedKStreamImpl<K, V> implements BranchedKStream<K, V, string> 
   }
 
   branch(predicate: Predicate<K, V>, options?: BranchOptions<string>): this {
+    requireFunction('branch: the predicate', predicate);
     const name = options?.name ?? String(this.#branches.length + 1);
     this.#branches.push({ predicate, child: this.#add(name) });
     return this;

@@ -12,6 +12,7 @@ import type { SlidingWindows } from '../time/sliding-windows.js';
 import type { TimeWindows } from '../time/time-windows.js';
 import type { Windowed } from '../time/windowed.js';
 import { checkedName } from './checked-name.js';
+import { requireFunction, requireWindows } from './checked-arguments.js';
 import type { CogroupedKStream, SessionWindowedCogroupedKStream, WindowedCogroupedKStream } from './cogrouped-kstream.js';
 import type { DslContext } from './dsl-context.js';
 import { operatorNode } from './graph/operator-node.js';
@@ -41,10 +42,12 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
   }
 
   cogroup<V>(grouped: KGroupedStream<K, V>, aggregator: Aggregator<K, V, A>): CogroupedKStream<K, A> {
+    requireFunction('cogroup: the aggregator', aggregator);
     return new CogroupedKStreamImpl(this.#context, [...this.#inputs, cogroupInput(this.#context.groupedState(grouped), aggregator)]);
   }
 
   aggregate(initializer: Initializer<A>, options: TableOptions<K, A> = {}): KTable<K, A> {
+    requireFunction('aggregate: the initializer', initializer);
     const { materialized, emit } = options;
     const keySerde = this.#keySerde(materialized?.keySerde);
     const valueSerde = materialized?.valueSerde ?? null;
@@ -59,6 +62,7 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
   windowedBy(
     windows: TimeWindows | SlidingWindows | SessionWindows,
   ): WindowedCogroupedKStream<K, A> | SessionWindowedCogroupedKStream<K, A> {
+    requireWindows(windows);
     if (windows.kind === 'session') {
       const bySession: SessionWindowedCogroupedKStream<K, A> = {
         aggregate: (initializer, merger, options = {}) => this.#aggregateSessions(windows, initializer, merger, options),

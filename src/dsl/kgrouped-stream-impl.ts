@@ -11,6 +11,7 @@ import type { SlidingWindows } from '../time/sliding-windows.js';
 import type { TimeWindows } from '../time/time-windows.js';
 import { addAggregation } from './aggregation.js';
 import { CogroupedKStreamImpl, cogroupInput } from './cogrouped-kstream-impl.js';
+import { requireFunction, requireWindows } from './checked-arguments.js';
 import type { CogroupedKStream } from './cogrouped-kstream.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
@@ -41,22 +42,27 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
   }
 
   reduce(reducer: Reducer<K, V>, options: TableOptions<K, V> = {}): KTable<K, V> {
+    requireFunction('reduce: the reducer', reducer);
     return this.#add(prefix.reduce, options, this.#grouped.fields.valueSerde, (common) => streamReduceOperator({ ...common, reducer }));
   }
 
   aggregate<A>(initializer: Initializer<A>, aggregator: Aggregator<K, V, A>, options: TableOptions<K, A> = {}): KTable<K, A> {
+    requireFunction('aggregate: the initializer', initializer);
+    requireFunction('aggregate: the aggregator', aggregator);
     return this.#add(prefix.aggregate, options, null, (common) => streamAggregateOperator({ ...common, initializer, aggregator }));
   }
 
   windowedBy(windows: TimeWindows | SlidingWindows): TimeWindowedKStream<K, V>;
   windowedBy(windows: SessionWindows): SessionWindowedKStream<K, V>;
   windowedBy(windows: TimeWindows | SlidingWindows | SessionWindows): TimeWindowedKStream<K, V> | SessionWindowedKStream<K, V> {
+    requireWindows(windows);
     if (windows.kind === 'session') return new SessionWindowedKStreamImpl(this.#context, this.#grouped, windows);
     if (windows.kind === 'sliding') return new SlidingWindowedKStreamImpl(this.#context, this.#grouped, windows);
     return new TimeWindowedKStreamImpl(this.#context, this.#grouped, windows);
   }
 
   cogroup<A>(aggregator: Aggregator<K, V, A>): CogroupedKStream<K, A> {
+    requireFunction('cogroup: the aggregator', aggregator);
     return new CogroupedKStreamImpl(this.#context, [cogroupInput(this.#grouped, aggregator)]);
   }
 

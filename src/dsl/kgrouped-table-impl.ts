@@ -9,6 +9,7 @@ import { countSerde } from '../serdes/count.js';
 import { serdeOver } from '../serdes/late-serde.js';
 import type { Serde } from '../serdes/serde.js';
 import { checkResourceName } from '../topology/resource-name.js';
+import { requireFunction } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, TableState } from './dsl-context.js';
 import { operatorNode } from './graph/operator-node.js';
@@ -54,6 +55,8 @@ class KGroupedTableImpl<K, V> implements KGroupedTable<K, V> {
   }
 
   reduce(adder: Reducer<K, V>, subtractor: Reducer<K, V>, options: TableOptions<K, V> = {}): KTable<K, V> {
+    requireFunction('reduce: the adder', adder);
+    requireFunction('reduce: the subtractor', subtractor);
     const { valueSerde = null } = this.#options;
     return this.#add(prefix.tableReduce, options, valueSerde, (common) => tableReduceOperator({ ...common, adder, subtractor }));
   }
@@ -64,6 +67,9 @@ class KGroupedTableImpl<K, V> implements KGroupedTable<K, V> {
     subtractor: Aggregator<K, V, A>,
     options: TableOptions<K, A> = {},
   ): KTable<K, A> {
+    requireFunction('aggregate: the initializer', initializer);
+    requireFunction('aggregate: the adder', adder);
+    requireFunction('aggregate: the subtractor', subtractor);
     return this.#add(prefix.tableAggregate, options, null, (common) =>
       tableAggregateOperator({ ...common, initializer, adder, subtractor }),
     );

@@ -24,6 +24,7 @@ import type {
 import type { TopicNameExtractor } from '../topology/nodes.js';
 import { BranchedKStreamImpl } from './branched-kstream-impl.js';
 import type { BranchedKStream } from './branched-kstream.js';
+import { requireFunction, requireKind } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, StreamState } from './dsl-context.js';
 import type { GlobalKTable } from './global-ktable.js';
@@ -76,39 +77,48 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   filter<VR extends V>(predicate: (value: V, key: K, meta: RecordMeta) => value is VR, options?: NamedOptions): KStream<K, VR>;
   filter(predicate: Predicate<K, V>, options?: NamedOptions): KStream<K, V>;
   filter(predicate: Predicate<K, V>, options: NamedOptions = {}): KStream<K, V> {
+    requireFunction('filter: the predicate', predicate);
     return this.#same(this.#operator(prefix.filter, options, filterOperator(predicate, false)));
   }
 
   filterNot(predicate: Predicate<K, V>, options: NamedOptions = {}): KStream<K, V> {
+    requireFunction('filterNot: the predicate', predicate);
     return this.#same(this.#operator(prefix.filter, options, filterOperator(predicate, true)));
   }
 
   map<KR, VR>(mapper: RecordMapper<K, V, KR, VR>, options: RecordOptions<KR, VR> = {}): KStream<KR, VR> {
+    requireFunction('map: the mapper', mapper);
     return this.#rekeyed(this.#operator(prefix.map, options, mapOperator(mapper)), options);
   }
 
   mapValues<VR>(mapper: ValueMapper<K, V, VR>, options: ValueOptions<VR> = {}): KStream<K, VR> {
+    requireFunction('mapValues: the mapper', mapper);
     return this.#revalued(this.#operator(prefix.mapValues, options, mapValuesOperator(mapper)), options);
   }
 
   flatMap<KR, VR>(mapper: FlatRecordMapper<K, V, KR, VR>, options: RecordOptions<KR, VR> = {}): KStream<KR, VR> {
+    requireFunction('flatMap: the mapper', mapper);
     return this.#rekeyed(this.#operator(prefix.flatMap, options, flatMapOperator(mapper)), options);
   }
 
   flatMapValues<VR>(mapper: FlatValueMapper<K, V, VR>, options: ValueOptions<VR> = {}): KStream<K, VR> {
+    requireFunction('flatMapValues: the mapper', mapper);
     return this.#revalued(this.#operator(prefix.flatMapValues, options, flatMapValuesOperator(mapper)), options);
   }
 
   selectKey<KR>(mapper: ValueMapper<K, V, KR>, options: KeyOptions<KR> = {}): KStream<KR, V> {
+    requireFunction('selectKey: the mapper', mapper);
     const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
     return this.#rekeyed(node, { keySerde: options.keySerde, valueSerde: this.#state.valueSerde ?? undefined });
   }
 
   peek(action: RecordAction<K, V>, options: NamedOptions = {}): KStream<K, V> {
+    requireFunction('peek: the action', action);
     return this.#same(this.#operator(prefix.peek, options, peekOperator(action)));
   }
 
   foreach(action: RecordAction<K, V>, options: NamedOptions = {}): void {
+    requireFunction('foreach: the action', action);
     this.#operator(prefix.foreach, options, foreachOperator(action));
   }
 
@@ -157,6 +167,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   }
 
   groupBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V> = {}): KGroupedStream<KR, V> {
+    requireFunction('groupBy: the mapper', mapper);
     return this.#context.groupedStream(this.#groupedBy(mapper, options));
   }
 
@@ -176,6 +187,8 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     joiner: TableJoiner<K, V, VT, VR>,
     options: AnyJoinOptions<K, V, KT, VT, VR> = {},
   ): KStream<K, VR> {
+    requireKind('join', other, ['stream', 'table', 'globalTable']);
+    requireFunction('join: the joiner', joiner);
     if (other.kind === 'stream') return this.#joinedStream(other, 'inner', joiner as RowJoiner<K, V, VT, VR>, options);
     return this.#joined(other, joiner as TableJoiner<K, V, VT | null, VR>, options, false);
   }
@@ -185,15 +198,20 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     joiner: TableJoiner<K, V, VT | null, VR>,
     options: AnyJoinOptions<K, V, KT, VT, VR> = {},
   ): KStream<K, VR> {
+    requireKind('leftJoin', other, ['stream', 'table', 'globalTable']);
+    requireFunction('leftJoin: the joiner', joiner);
     if (other.kind === 'stream') return this.#joinedStream(other, 'left', joiner as RowJoiner<K, V, VT, VR>, options);
     return this.#joined(other, joiner, options, true);
   }
 
   outerJoin<VO, VR>(other: KStream<K, VO>, joiner: RowJoiner<K, V, VO, VR>, options: StreamJoinOptions<K, V, VO, VR>): KStream<K, VR> {
+    requireKind('outerJoin', other, ['stream']);
+    requireFunction('outerJoin: the joiner', joiner);
     return this.#joinedStream(other, 'outer', joiner, options);
   }
 
   process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options: ProcessOptions<KR, VR> = {}): KStream<KR, VR> {
+    requireFunction('process: the supplier', supplier);
     return this.#rekeyed(addProcess(this.#context.graph, this.#state.node, supplier, options), options);
   }
 

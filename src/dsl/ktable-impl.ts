@@ -2,6 +2,7 @@ import type { TableJoinKind } from '../processors/table-table-join.js';
 import { toStreamOperator } from '../processors/to-stream.js';
 import type { RecordMeta } from '../processors/record-meta.js';
 import type { Awaitable, Predicate, RowJoiner, TableGrouper, ValueMapper } from '../processors/user-functions.js';
+import { requireFunction, requireKind } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, TableState } from './dsl-context.js';
 import { operatorNode } from './graph/operator-node.js';
@@ -47,18 +48,22 @@ export class KTableImpl<K, V> implements KTable<K, V> {
   filter<VR extends V>(predicate: (value: V, key: K, meta: RecordMeta) => value is VR, options?: DerivedTableOptions<K, VR>): KTable<K, VR>;
   filter(predicate: Predicate<K, V>, options?: DerivedTableOptions<K, V>): KTable<K, V>;
   filter(predicate: Predicate<K, V>, options: DerivedTableOptions<K, V> = {}): KTable<K, V> {
+    requireFunction('filter: the predicate', predicate);
     return addTableFilter(this.#context, this.#state, predicate, false, options);
   }
 
   filterNot(predicate: Predicate<K, V>, options: DerivedTableOptions<K, V> = {}): KTable<K, V> {
+    requireFunction('filterNot: the predicate', predicate);
     return addTableFilter(this.#context, this.#state, predicate, true, options);
   }
 
   mapValues<VR>(mapper: ValueMapper<K, V, VR>, options: MappedTableOptions<K, VR> = {}): KTable<K, VR> {
+    requireFunction('mapValues: the mapper', mapper);
     return addTableMapValues(this.#context, this.#state, mapper, options);
   }
 
   groupBy<KR, VR>(mapper: TableGrouper<K, V, KR, VR>, options: GroupedOptions<KR, VR> = {}): KGroupedTable<KR, VR> {
+    requireFunction('groupBy: the mapper', mapper);
     return groupTable(this.#context, this.#state, mapper, options);
   }
 
@@ -71,6 +76,8 @@ export class KTableImpl<K, V> implements KTable<K, V> {
     joiner: JoinerOf<V, VO, VR, K>,
     options: TableJoinOptions<K, VR> | ForeignKeyJoinOptions<K, V, KO, VR> = {},
   ): KTable<K, VR> {
+    requireKind('join', other, ['table']);
+    requireFunction('join: the joiner', joiner);
     return this.#joined(other, 'inner', joiner as RowJoiner<K, V, VO, VR>, options);
   }
 
@@ -79,6 +86,8 @@ export class KTableImpl<K, V> implements KTable<K, V> {
     joiner: JoinerOf<V, VO | null, VR, K>,
     options: TableJoinOptions<K, VR> | ForeignKeyJoinOptions<K, V, KO, VR> = {},
   ): KTable<K, VR> {
+    requireKind('leftJoin', other, ['table']);
+    requireFunction('leftJoin: the joiner', joiner);
     return this.#joined(other, 'left', joiner as RowJoiner<K, V, VO, VR>, options);
   }
 
@@ -87,6 +96,8 @@ export class KTableImpl<K, V> implements KTable<K, V> {
     joiner: JoinerOf<V | null, VO | null, VR, K>,
     options: TableJoinOptions<K, VR> = {},
   ): KTable<K, VR> {
+    requireKind('outerJoin', other, ['table']);
+    requireFunction('outerJoin: the joiner', joiner);
     return joinTables(this.#context, this.#state, other, 'outer', joiner, options);
   }
 
@@ -96,7 +107,10 @@ export class KTableImpl<K, V> implements KTable<K, V> {
     joiner: RowJoiner<K, V, VO, VR>,
     options: TableJoinOptions<K, VR> | ForeignKeyJoinOptions<K, V, KO, VR>,
   ): KTable<K, VR> {
-    if ('foreignKey' in options) return joinByForeignKey(this.#context, this.#state, other, kind === 'left', joiner, options);
+    if ('foreignKey' in options) {
+      requireFunction('a join by foreign key: foreignKey', options.foreignKey);
+      return joinByForeignKey(this.#context, this.#state, other, kind === 'left', joiner, options);
+    }
     // Without a foreign key the keys of both tables are of one type: the overloads of KTable see to it.
     return joinTables(this.#context, this.#state, other as unknown as KTable<K, VO>, kind, joiner, options);
   }

@@ -7,6 +7,7 @@ import type { SlidingWindows } from '../time/sliding-windows.js';
 import type { TimeWindows } from '../time/time-windows.js';
 import { checkResourceName } from '../topology/resource-name.js';
 import type { StreamGraph } from './graph/stream-graph.js';
+import { requireOneOf } from './checked-arguments.js';
 import type { MaterializedOptions, TableEmitOption, WindowEmitOption, WindowMaterializedOptions } from './options.js';
 
 export type AnyWindows = TimeWindows | SlidingWindows | SessionWindows;
@@ -24,6 +25,7 @@ export function tableStore<K, V>(
   carried: CarriedSerdes<K, V>,
   emit: TableEmitOption | undefined,
 ): StoreSpec {
+  requireOneOf('emit', emit, ['onUpdate', 'onCommit']);
   const common = commonSpec(graph, storePrefix, materialized, carried);
   if (materialized?.historyRetention !== undefined) return versionedStore(common, materialized.historyRetention);
   return Object.freeze({
@@ -61,6 +63,7 @@ export function windowTableStore<K, V>(
   emit: WindowEmitOption | undefined,
   windows: AnyWindows,
 ): StoreSpec {
+  requireOneOf('emit', emit, ['onUpdate', 'onCommit', 'onWindowClose']);
   const common = commonSpec(graph, storePrefix, materialized, carried);
   const { kind, windowSize, shortest } = storeKindFor(windows);
   const retention = materialized?.retention ?? shortest;

@@ -5,6 +5,7 @@ import type { Aggregator, Initializer, Reducer, SessionMerger } from '../process
 import { countSerde } from '../serdes/count.js';
 import type { SessionWindows } from '../time/session-windows.js';
 import type { Windowed } from '../time/windowed.js';
+import { requireFunction } from './checked-arguments.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KTable } from './ktable.js';
@@ -28,6 +29,7 @@ export class SessionWindowedKStreamImpl<K, V> implements SessionWindowedKStream<
   }
 
   reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> = {}): KTable<Windowed<K>, V> {
+    requireFunction('reduce: the reducer', reducer);
     return addWindowedAggregation(this.#target, prefix.reduce, options, this.#target.grouped.fields.valueSerde, (common) =>
       sessionReduceOperator({ ...common, reducer }),
     );
@@ -39,6 +41,9 @@ export class SessionWindowedKStreamImpl<K, V> implements SessionWindowedKStream<
     merger: SessionMerger<K, A>,
     options: WindowTableOptions<K, A> = {},
   ): KTable<Windowed<K>, A> {
+    requireFunction('aggregate: the initializer', initializer);
+    requireFunction('aggregate: the aggregator', aggregator);
+    requireFunction('aggregate: the merger', merger);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, null, (common) =>
       sessionAggregateOperator({ ...common, initializer, aggregator, merger }),
     );

@@ -5,6 +5,7 @@ import type { Aggregator, Initializer, Reducer } from '../processors/user-functi
 import { countSerde } from '../serdes/count.js';
 import type { SlidingWindows } from '../time/sliding-windows.js';
 import type { Windowed } from '../time/windowed.js';
+import { requireFunction } from './checked-arguments.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KTable } from './ktable.js';
@@ -34,6 +35,7 @@ export class SlidingWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, 
   }
 
   reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> = {}): KTable<Windowed<K>, V> {
+    requireFunction('reduce: the reducer', reducer);
     return addWindowedAggregation(this.#target, prefix.reduce, options, this.#target.grouped.fields.valueSerde, (common) =>
       slidingReduceOperator({ ...common, reducer }),
     );
@@ -44,6 +46,8 @@ export class SlidingWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, 
     aggregator: Aggregator<K, V, A>,
     options: WindowTableOptions<K, A> = {},
   ): KTable<Windowed<K>, A> {
+    requireFunction('aggregate: the initializer', initializer);
+    requireFunction('aggregate: the aggregator', aggregator);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, null, (common) =>
       slidingAggregateOperator({ ...common, initializer, aggregator }),
     );

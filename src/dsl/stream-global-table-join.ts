@@ -1,5 +1,6 @@
 import { streamGlobalTableJoinOperator } from '../processors/stream-global-table-join.js';
 import type { TableJoiner } from '../processors/user-functions.js';
+import { requireFunction } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, StreamState } from './dsl-context.js';
 import type { GlobalKTable } from './global-ktable.js';
@@ -15,6 +16,7 @@ export function joinGlobalTable<K, V, KG, VT, VR>(
   options: GlobalJoinOptions<K, V, KG, VR>,
   left: boolean,
 ): KStream<K, VR> {
+  requireFunction('a join with a global table: keyOf', options.keyOf);
   const { graph } = context;
   const { store } = context.globalTableNode(table);
   const supplier = streamGlobalTableJoinOperator({ storeName: store.name, keyOf: options.keyOf, joiner, left });

@@ -5,6 +5,7 @@ import { windowReduceOperator } from '../processors/window-reduce.js';
 import { countSerde } from '../serdes/count.js';
 import type { TimeWindows } from '../time/time-windows.js';
 import type { Windowed } from '../time/windowed.js';
+import { requireFunction } from './checked-arguments.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KTable } from './ktable.js';
@@ -28,6 +29,7 @@ export class TimeWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, V> 
   }
 
   reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> = {}): KTable<Windowed<K>, V> {
+    requireFunction('reduce: the reducer', reducer);
     return addWindowedAggregation(this.#target, prefix.reduce, options, this.#target.grouped.fields.valueSerde, (common) =>
       windowReduceOperator({ ...common, reducer }),
     );
@@ -38,6 +40,8 @@ export class TimeWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, V> 
     aggregator: Aggregator<K, V, A>,
     options: WindowTableOptions<K, A> = {},
   ): KTable<Windowed<K>, A> {
+    requireFunction('aggregate: the initializer', initializer);
+    requireFunction('aggregate: the aggregator', aggregator);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, null, (common) =>
       windowAggregateOperator({ ...common, initializer, aggregator }),
     );

@@ -3,7 +3,7 @@ import { compileSerde } from '../serdes/compile-serde.js';
 import { isLateSerde } from '../serdes/late-serde.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
-import type { Topology } from '../topology/nodes.js';
+import type { SinkNode, SourceNode, Topology } from '../topology/nodes.js';
 
 /** Compiled serdes, one per serde object, with the app's defaults for nodes and stores that name none. */
 export class SerdeDefaults {
@@ -19,8 +19,12 @@ export class SerdeDefaults {
     const fallback = part === 'key' ? this.keySerde : this.valueSerde;
     const chosen = serde ?? fallback;
     if (chosen === null || (isLateSerde(chosen) && fallback === null)) {
-      const option = part === 'key' ? 'keySerde (or defaultKeySerde)' : 'valueSerde (or defaultValueSerde)';
-      throw new MillraceError('MILL_CONFIG_INVALID', `${owner} has no ${part} serde: give it a ${option}`, { details: { owner, part } });
+      const [option, fallbackOption] = part === 'key' ? ['keySerde', 'defaultKeySerde'] : ['valueSerde', 'defaultValueSerde'];
+      throw new MillraceError(
+        'MILL_CONFIG_INVALID',
+        `${owner} has no ${part} serde: give a ${option} to it or where its ${part}s are made, or set ${fallbackOption}`,
+        { details: { owner, part } },
+      );
     }
     let compiled = this.compiledSerdes.get(chosen);
     if (compiled === undefined) {
@@ -50,8 +54,7 @@ export class SerdeDefaults {
       if ((value === null || isLateSerde(value)) && this.valueSerde === null)
         faults.push(`${owner} has no value serde and there is no defaultValueSerde`);
     };
-    for (const node of topology.nodes.values())
-      if (node.kind !== 'processor') check(`${node.kind} ${node.name}`, node.keySerde, node.valueSerde);
+    for (const node of topology.nodes.values()) if (node.kind !== 'processor') check(serdeOwner(node), node.keySerde, node.valueSerde);
     for (const { spec } of [...topology.stores.values(), ...topology.globalStores.values()])
       check(`store ${spec.name}`, spec.keySerde, spec.valueSerde);
     return faults;
@@ -80,4 +83,14 @@ export class SerdeDefaults {
     for (const { spec, topic } of topology.globalStores.values()) useBoth(spec, topic);
     await Promise.all(uses);
   }
+}
+
+/** A source or sink as a user knows it: by its topic, since its name is often a generated one. */
+export function serdeOwner(node: SourceNode | SinkNode): string {
+  if (node.kind === 'source') {
+    const read = node.pattern === null ? node.topics.map(({ name }) => name).join(', ') : String(node.pattern);
+    return `source ${node.name}, which reads ${read},`;
+  }
+  const written = typeof node.topic === 'function' ? 'the topics that a function names' : node.topic.name;
+  return `sink ${node.name}, which writes ${written},`;
 }

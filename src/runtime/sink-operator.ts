@@ -7,6 +7,7 @@ import type { Operator } from '../processors/operator.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { SinkNode } from '../topology/nodes.js';
 import type { TaskFailures } from './failures.js';
+import { serdeOwner } from './serde-defaults.js';
 import type { OutputCollector, TaskEnvironment } from './task-environment.js';
 import type { TaskRecord } from './task-record.js';
 
@@ -28,8 +29,8 @@ export class SinkOperator implements Operator {
     private readonly record: TaskRecord,
     private readonly failures: TaskFailures,
   ) {
-    this.keySerde = env.serde(node.keySerde, node.name, 'key');
-    this.valueSerde = env.serde(node.valueSerde, node.name, 'value');
+    this.keySerde = env.serde(node.keySerde, serdeOwner(node), 'key');
+    this.valueSerde = env.serde(node.valueSerde, serdeOwner(node), 'value');
     this.fixed = typeof node.topic === 'function' ? null : new SinkTarget(topicOf(node.topic.name, node.topic.internal), env.output);
     this.output = env.output;
   }

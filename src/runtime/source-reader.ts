@@ -6,6 +6,7 @@ import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 import type { SourceNode } from '../topology/nodes.js';
 import type { TaskFailures } from './failures.js';
 import type { RecordQueue } from './record-queue.js';
+import { serdeOwner } from './serde-defaults.js';
 import type { TaskEnvironment } from './task-environment.js';
 import type { TaskRecord } from './task-record.js';
 
@@ -31,8 +32,8 @@ export class SourceReader {
     private readonly record: TaskRecord,
     private readonly failures: TaskFailures,
   ) {
-    this.keySerde = env.serde(node.keySerde, node.name, 'key');
-    this.valueSerde = env.serde(node.valueSerde, node.name, 'value');
+    this.keySerde = env.serde(node.keySerde, serdeOwner(node), 'key');
+    this.valueSerde = env.serde(node.valueSerde, serdeOwner(node), 'value');
     this.extractor = node.timestampExtractor;
     this.extractsAtHead = this.extractor !== null || node.watermarks?.readsValues === true;
   }

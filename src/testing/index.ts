@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * `millrace/testing`: topologies run without a broker, for the unit tests of an app.
  *

@@ -41,6 +41,7 @@ export class TestInputTopic<K, V> {
    * @throws what the error policy fails on: MILL_DESERIALIZATION, MILL_PROCESSING, MILL_PRODUCTION; MILL_INVALID_TIMESTAMP
    */
   async pipe(key: K | null, value: V | null, options: PipeOptions = {}): Promise<void> {
+    checkOptions(options);
     await this.prepare();
     const keyBytes = key === null ? null : toBuffer(this.keySerde.serialize(key));
     const valueBytes = value === null ? null : toBuffer(this.valueSerde.serialize(value));
@@ -75,4 +76,12 @@ export class TestInputTopic<K, V> {
 
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function checkOptions(options: unknown): void {
+  if (typeof options === 'object' && options !== null) return;
+  throw new MillraceError(
+    'MILL_CONFIG_INVALID',
+    `pipe(key, value, options) takes { timestamp, headers, partition }, not ${String(options)}.`,
+  );
 }

@@ -6,8 +6,10 @@
  */
 import { MillraceError } from '../errors.js';
 import type { DropReason } from '../processors/operator.js';
+import { isSerde } from '../serdes/checked-serde.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StateStore } from '../stores/store.js';
+import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
 import { DriverTasks } from './driver-tasks.js';
 import { DriverTopics } from './driver-topics.js';
@@ -43,17 +45,19 @@ export class TopologyTestDriver {
   private closed = false;
   private now: number;
 
-  /** @throws MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_CONFIG_INVALID */
+  /** @throws MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_CONFIG_INVALID; MILL_TOPOLOGY_INVALID when the topology was not built */
   constructor(topology: Topology, config: TestDriverConfig = {}) {
+    checkTopology(topology, 'TopologyTestDriver');
     this.topology = topology;
     this.config = config;
     this.now = config.wallClock ?? 0;
     this.topics = new DriverTopics(topology, this.applicationId, config.partitions ?? {});
   }
 
-  /** @throws MILL_TOPIC_MISSING when the topology does not read the topic */
+  /** @throws MILL_TOPIC_MISSING when the topology does not read the topic; MILL_CONFIG_INVALID without both serdes */
   inputTopic<K, V>(name: string, serdes: TopicSerdes<K, V>): TestInputTopic<K, V> {
     this.topics.checkInput(name);
+    checkTopicSerdes('inputTopic', name, serdes);
     return new TestInputTopic(name, serdes.keySerde, serdes.valueSerde, {
       partitions: (topic) => this.topics.partitions(topic),
       builder: (topic, partition) => this.log.builder(topic, partition),
@@ -66,9 +70,14 @@ export class TopologyTestDriver {
     });
   }
 
-  /** Changelog and repartition topics can be read too, by their full names. @throws MILL_TOPIC_MISSING when the topology does not write the topic */
+  /**
+   * Changelog and repartition topics can be read too, by their full names.
+   *
+   * @throws MILL_TOPIC_MISSING when the topology does not write the topic; MILL_CONFIG_INVALID without both serdes
+   */
   outputTopic<K, V>(name: string, serdes: TopicSerdes<K, V>): TestOutputTopic<K, V> {
     this.topics.checkOutput(name, this.log.has(name), this.config.deadLetterTopic ?? null);
+    checkTopicSerdes('outputTopic', name, serdes);
     return new TestOutputTopic(name, serdes.keySerde, serdes.valueSerde, this.log);
   }
 
@@ -163,4 +172,13 @@ export class TopologyTestDriver {
     this.opening = DriverTasks.open({ topology, applicationId, config, topics, log, wallClock: () => this.now });
     return this.opening;
   }
+}
+
+/** A test knows the types of its topics; the topology's own serdes would hide a wrong one. */
+function checkTopicSerdes(method: string, topic: string, serdes: Partial<TopicSerdes<unknown, unknown>> | undefined): void {
+  if (isSerde(serdes?.keySerde) && isSerde(serdes?.valueSerde)) return;
+  throw new MillraceError(
+    'MILL_CONFIG_INVALID',
+    `${method}('${topic}', …) needs { keySerde, valueSerde }, both of them serdes: serdes.string, serdes.json(), …`,
+  );
 }

@@ -1,5 +1,6 @@
 /** Turns what was declared into a topology: children, sub-topologies, co-partition groups, all frozen. The draft stays as it is. */
 import { MillraceError } from '../errors.js';
+import { checkSerdes } from '../serdes/checked-serde.js';
 import { BuiltTopology } from './built-topology.js';
 import { groupTopics } from './copartition-groups.js';
 import { checkCopartitioning } from './copartitioning.js';
@@ -54,6 +55,7 @@ function freezeNode(draft: TopologyDraft, name: string, node: NodeDraft, childre
   switch (node.kind) {
     case 'source': {
       const { spec } = node;
+      checkSerdes(name, spec.keySerde, spec.valueSerde);
       if ('pattern' in spec) return sourceNode(name, [], spec.pattern, spec, children);
       const topics = spec.topics.map((topic) => topicRef(draft, topic));
       return sourceNode(name, topics, null, spec, children);
@@ -61,6 +63,7 @@ function freezeNode(draft: TopologyDraft, name: string, node: NodeDraft, childre
     case 'processor':
       return processorNode(name, node.supplier, node.stores, node.parents, children, draft.emittingAtOnce.has(name));
     case 'sink': {
+      checkSerdes(name, node.options.keySerde, node.options.valueSerde);
       const topic = typeof node.topic === 'string' ? topicRef(draft, node.topic) : node.topic;
       return sinkNode(name, topic, node.options, node.parents);
     }
@@ -76,6 +79,7 @@ function freezeStores(draft: TopologyDraft): Map<string, StoreNode> {
   for (const [name, { spec, processors, sourceTopic }] of draft.stores) {
     // Who emits at once drains nothing: a list of changes would only grow.
     const atOnce = processors.some((processor) => draft.emittingAtOnce.has(processor));
+    checkSerdes(`store ${name}`, spec.keySerde, spec.valueSerde);
     const frozen = Object.freeze(atOnce ? { ...spec, trackChanges: false } : { ...spec });
     stores.set(name, Object.freeze({ spec: frozen, processors: Object.freeze(processors.slice()), sourceTopic }));
   }
@@ -86,6 +90,7 @@ function freezeGlobalStores(draft: TopologyDraft, idOf: (node: string) => number
   const stores = new Map<string, GlobalStoreNode>();
   for (const [name, { spec, options }] of draft.globalStores) {
     const { topic, sourceName, processorName, supplier } = options;
+    checkSerdes(sourceName, options.keySerde, options.valueSerde);
     stores.set(
       name,
       Object.freeze({

@@ -52,10 +52,10 @@ describe('a new app', () => {
         code: 'MILL_CONFIG_INVALID',
         details: {
           faults: [
-            'source KSTREAM-SOURCE-0000000000 has no key serde and there is no defaultKeySerde',
-            'source KSTREAM-SOURCE-0000000000 has no value serde and there is no defaultValueSerde',
-            'sink KSTREAM-SINK-0000000001 has no key serde and there is no defaultKeySerde',
-            'sink KSTREAM-SINK-0000000001 has no value serde and there is no defaultValueSerde',
+            'source KSTREAM-SOURCE-0000000000, which reads in, has no key serde and there is no defaultKeySerde',
+            'source KSTREAM-SOURCE-0000000000, which reads in, has no value serde and there is no defaultValueSerde',
+            'sink KSTREAM-SINK-0000000001, which writes out, has no key serde and there is no defaultKeySerde',
+            'sink KSTREAM-SINK-0000000001, which writes out, has no value serde and there is no defaultValueSerde',
           ],
         },
       }),

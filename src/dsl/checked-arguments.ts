@@ -1,0 +1,48 @@
+/** What the compiler tells users of TypeScript, told to those of JavaScript: where the call stands, not when the first record comes. */
+import { MillraceError } from '../errors.js';
+import { SessionWindows } from '../time/session-windows.js';
+import { SlidingWindows } from '../time/sliding-windows.js';
+import { TimeWindows } from '../time/time-windows.js';
+
+/**
+ * @param what the call and its argument, as in `aggregate: the initializer`
+ * @throws MILL_TOPOLOGY_INVALID
+ */
+export function requireFunction(what: string, given: unknown): void {
+  if (typeof given !== 'function') throw wrong(`${what} must be a function, not ${shown(given)}.`);
+}
+
+/** @throws MILL_TOPOLOGY_INVALID unless `other` is of one of these kinds; who made it is checked elsewhere */
+export function requireKind(what: string, other: unknown, kinds: readonly string[]): void {
+  const kind = typeof other === 'object' && other !== null ? (other as { readonly kind?: unknown }).kind : undefined;
+  if (!kinds.includes(String(kind)))
+    throw wrong(`${what} takes ${listed(kinds.map((name) => kindNames[name] ?? name))}, not ${shown(other)}.`);
+}
+
+const kindNames: Readonly<Record<string, string>> = { stream: 'a stream', table: 'a table', globalTable: 'a global table' };
+
+/** @throws MILL_TOPOLOGY_INVALID */
+export function requireWindows(windows: unknown): void {
+  if (windows instanceof TimeWindows || windows instanceof SlidingWindows || windows instanceof SessionWindows) return;
+  throw wrong(`windowedBy takes what tumbling, hopping, sliding, sessions or unlimited gives, not ${shown(windows)}.`);
+}
+
+/** @throws MILL_TOPOLOGY_INVALID */
+export function requireOneOf(what: string, given: string | undefined, allowed: readonly string[]): void {
+  if (given !== undefined && !allowed.includes(given)) throw wrong(`${what} must be ${listed(allowed)}, not ${shown(given)}.`);
+}
+
+function wrong(message: string): MillraceError {
+  return new MillraceError('MILL_TOPOLOGY_INVALID', message);
+}
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `"${value}"`;
+  if (typeof value === 'object' && value !== null)
+    return Array.isArray(value) ? 'an array' : `an object with ${listed(Object.keys(value)) || 'no fields'}`;
+  return typeof value === 'function' ? `the function ${value.name || '(anonymous)'}` : String(value);
+}
