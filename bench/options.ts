@@ -8,6 +8,8 @@ export interface BenchOptions {
   readonly records: number;
   /** Where to write the result as JSON, or null. */
   readonly json: string | null;
+  /** Where to write the result as a Markdown table, or null. */
+  readonly markdown: string | null;
   /** Folder for CPU profiles of our side, or null. */
   readonly profile: string | null;
   readonly jvmArguments: readonly string[];
@@ -18,6 +20,7 @@ export const usage = `Usage: npm run bench -- [row…] [options]
   --records N     records measured in each round (default 2000000, after a warm-up of a quarter as many)
   --rounds N      rounds of each row, both sides in turn (default 3)
   --json FILE     write the result as JSON
+  --markdown FILE write the result as a Markdown table
   --profile DIR   write CPU profiles of our side's processes
   --java-opts S   JVM arguments of the other side (default "-Xmx1g")`;
 
@@ -30,6 +33,7 @@ export function parseOptions(args: string[], known: readonly string[]): BenchOpt
       records: { type: 'string', default: '2000000' },
       rounds: { type: 'string', default: '3' },
       json: { type: 'string' },
+      markdown: { type: 'string' },
       profile: { type: 'string' },
       'java-opts': { type: 'string', default: '-Xmx1g' },
     },
@@ -41,6 +45,7 @@ export function parseOptions(args: string[], known: readonly string[]): BenchOpt
     rounds: positiveInteger('rounds', values.rounds),
     records: positiveInteger('records', values.records),
     json: values.json ?? null,
+    markdown: values.markdown ?? null,
     profile: values.profile ?? null,
     jvmArguments: values['java-opts'].split(' ').filter((argument) => argument !== ''),
   };

@@ -15,6 +15,7 @@ import { Inputs } from './input/inputs.js';
 import type { BenchOptions } from './options.js';
 import { parseOptions, usage } from './options.js';
 import type { RowResult } from './report/summary.js';
+import { formatMarkdown } from './report/markdown.js';
 import { formatTable } from './report/table.js';
 import { allRows } from './rows/all-rows.js';
 import type { Row } from './rows/row.js';
@@ -30,9 +31,10 @@ async function main(args: string[]): Promise<number> {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
     return 2;
   }
-  const rows = allRows.filter(({ name }) => options.rows.length === 0 || options.rows.includes(name));
+  const rows = allRows.filter(({ name, onlyIfNamed }) => (options.rows.length === 0 ? !onlyIfNamed : options.rows.includes(name)));
   const { results, failed } = await measure(rows, options);
   console.log(formatTable(results));
+  if (options.markdown !== null) await writeFile(options.markdown, formatMarkdown(results));
   if (options.json !== null) await writeFile(options.json, `${JSON.stringify({ rows: results }, null, 2)}\n`);
   if (failed.length === 0) return 0;
   console.error(`No result: ${failed.join(', ')}`);

@@ -13,8 +13,8 @@ export class ReadArguments {
     for (let i = 0; i + 1 < commandLine.length; i += 2) this.values.set((commandLine[i] ?? '').slice(2), commandLine[i + 1] ?? '');
   }
 
-  text(name: string): string {
-    const value = this.values.get(name);
+  text(name: string, otherwise?: string): string {
+    const value = this.values.get(name) ?? otherwise;
     if (value === undefined) throw new Error(`--${name} is missing`);
     return value;
   }

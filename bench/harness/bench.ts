@@ -17,6 +17,13 @@ export const sides: readonly Side[] = ['ours', 'theirs'];
 
 export const partitions = 4;
 
+/** Whom an app is compared with. */
+export type AppRival = 'Kafka Streams' | '@kafkats/flow' | 'kafkajs';
+const rivalPrograms: Readonly<Record<Exclude<AppRival, 'Kafka Streams'>, NodeProgram>> = {
+  '@kafkats/flow': 'kafkats/app',
+  kafkajs: 'kafkajs/loop',
+};
+
 export class Bench {
   readonly brokers: string;
   private names = 0;
@@ -65,10 +72,11 @@ export class Bench {
     await this.port.admin.deleteTopics([...topics, ...internal]);
   }
 
-  /** Starts a streams app of one side. */
-  startApp(side: Side, values: ProgramArguments): SideProcess {
+  /** Starts a streams app of one side; `rival`: what theirs is. */
+  startApp(side: Side, values: ProgramArguments, rival: AppRival = 'Kafka Streams'): SideProcess {
+    if (side === 'ours') return this.startProgram('ours/app', values);
+    if (rival !== 'Kafka Streams') return this.startProgram(rivalPrograms[rival], values);
     const all = { bootstrap: this.brokers, ...values };
-    if (side === 'ours') return this.start(this.parts.node.command('ours/app', all));
     if (this.parts.java === null) throw new Error('The Kafka Streams side was not built');
     return this.start(this.parts.java.command(all));
   }

@@ -12,7 +12,7 @@ import type { Command } from './side-process.js';
 const root = join(import.meta.dirname, '../..');
 const compilerOptions: ts.CompilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true };
 
-export type NodeProgram = 'ours/app' | 'ours/produce' | 'ours/fetch' | 'kafkajs/produce' | 'kafkajs/fetch';
+export type NodeProgram = 'ours/app' | 'ours/produce' | 'ours/fetch' | 'kafkajs/produce' | 'kafkajs/fetch' | 'kafkajs/loop' | 'kafkats/app';
 
 export interface NodeSide {
   command(program: NodeProgram, values: ProgramArguments): Command;

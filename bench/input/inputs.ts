@@ -1,7 +1,8 @@
 /** The input topics, each loaded when the first row asks for it and read by all rows after that. */
 import type { KafkaPort } from '../../src/kafka/port.js';
 import { RecordSender } from '../clients/record-sender.js';
-import { distinctKeyIndexOf, keyIndexOf, keyOf, makeValues } from './record-shape.js';
+import type { KeyOrder, ValueKind } from './record-shape.js';
+import { keyIndexOf, keyOf, makeValues } from './record-shape.js';
 
 export interface Input {
   readonly topic: string;
@@ -12,14 +13,27 @@ export interface Input {
 export interface InputShape {
   readonly records: number;
   readonly keys: number;
-  /** Each of the first `keys` records has a key of its own. */
-  readonly distinct?: boolean;
-  /** For a topic that only this reader has. */
-  readonly reader?: string;
+  /** Default: `shuffled`. */
+  readonly order?: KeyOrder;
+  /** One record of every key comes before the others, beside `records`. */
+  readonly preload?: boolean;
+  /** Default: `letters`. */
+  readonly values?: ValueKind;
+  /**
+   * `oneMillisecondEach`: record `i` has a time `i` milliseconds after a moment that all topics of a run share. `beforeAll`: all have the time just before that.
+   * Default: the time of loading.
+   */
+  readonly eventTime?: 'oneMillisecondEach' | 'beforeAll';
+  /** Tells topics of the same shape apart. */
+  readonly role?: string;
 }
+
+/** Far enough back for every event time to lie in the past, near enough for no topic to be deleted for its age. */
+const eventTimeBefore = 24 * 60 * 60 * 1000;
 
 export class Inputs {
   private readonly loaded = new Map<string, Promise<Input>>();
+  private readonly firstEventTime = Date.now() - eventTimeBefore;
 
   constructor(
     private readonly port: KafkaPort,
@@ -29,22 +43,29 @@ export class Inputs {
 
   /** The topic with records of this shape. */
   get(shape: InputShape): Promise<Input> {
-    const topic = `bench-input-${shape.records}-records-${shape.keys}-${shape.distinct ? 'distinct-' : ''}keys${shape.reader === undefined ? '' : `-${shape.reader}`}`;
+    const { records, keys, order, preload, values, eventTime, role } = shape;
+    const parts = [`bench-input-${records}-records-${keys}-keys`, order, preload ? 'preloaded' : undefined, values, eventTime, role];
+    const topic = parts.filter((part) => part !== undefined).join('-');
     let input = this.loaded.get(topic);
     if (input === undefined) this.loaded.set(topic, (input = this.load(topic, shape)));
     return input;
   }
 
-  private async load(topic: string, { records, keys, distinct = false }: InputShape): Promise<Input> {
-    this.log(`Loading ${records.toLocaleString('en')} records with ${keys.toLocaleString('en')} keys`);
+  private async load(topic: string, { records, keys, order, preload, values: kind, eventTime }: InputShape): Promise<Input> {
+    const preloaded = preload ? keys : 0;
+    const all = preloaded + records;
+    this.log(`Loading ${all.toLocaleString('en')} records with ${keys.toLocaleString('en')} keys`);
     await this.port.admin.createTopics([{ topic, partitions: this.partitions, replicationFactor: -1, configs: {} }]);
     const sender = await RecordSender.open(this.port, topic);
-    const values = makeValues().map((value) => Buffer.from(value));
-    const indexOf = distinct ? distinctKeyIndexOf : keyIndexOf;
-    for (let i = 0; i < records; i++) {
-      if (sender.append(Date.now(), keyOf(indexOf(i, keys)), values[i % values.length] ?? Buffer.alloc(0))) await sender.send();
+    const values = makeValues(kind).map((value) => Buffer.from(value));
+    for (let i = 0; i < all; i++) {
+      const timestamp = eventTime === undefined ? Date.now() : this.firstEventTime + (eventTime === 'beforeAll' ? -1 : i);
+      if (
+        sender.append(timestamp, keyOf(keyIndexOf(i, keys, i < preloaded ? 'inTurn' : order)), values[i % values.length] ?? Buffer.alloc(0))
+      )
+        await sender.send();
     }
     await sender.flush();
-    return { topic, records, keys };
+    return { topic, records: all, keys };
   }
 }

@@ -11,7 +11,8 @@ import { buildTopology } from './topologies.js';
 import type { TopologyName } from './topologies.js';
 
 const options = new ReadArguments(process.argv.slice(2));
-const app = new StreamsApp(buildTopology(options.text('topology') as TopologyName, options.text('input'), options.text('output')), {
+const topics = { input: options.text('input'), other: options.text('other', ''), output: options.text('output') };
+const app = new StreamsApp(buildTopology(options.text('topology') as TopologyName, topics), {
   applicationId: options.text('application-id'),
   bootstrapServers: options.text('bootstrap'),
   stateDir: options.text('state-dir'),

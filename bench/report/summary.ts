@@ -6,6 +6,8 @@ export interface RowResult {
   readonly ours: number;
   readonly theirs: number;
   readonly ratio: number;
+  /** Lowest and highest ratio of a round. */
+  readonly spread: readonly [number, number];
   readonly rounds: number;
   /** What each round gave. */
   readonly samples: Readonly<Record<'ours' | 'theirs', readonly number[]>>;
@@ -17,8 +19,11 @@ export interface Samples {
 }
 
 export function summarise(row: string, unit: string, better: 'higher' | 'lower', samples: Samples): RowResult {
+  const ratioOf = (ours: number, theirs: number): number => (better === 'higher' ? ours / theirs : theirs / ours);
   const [ours, theirs] = [median(samples.ours), median(samples.theirs)];
-  return { row, unit, ours, theirs, ratio: better === 'higher' ? ours / theirs : theirs / ours, rounds: samples.ours.length, samples };
+  const ratios = samples.ours.map((value, round) => ratioOf(value, samples.theirs[round] ?? NaN));
+  const spread = [Math.min(...ratios), Math.max(...ratios)] as const;
+  return { row, unit, ours, theirs, ratio: ratioOf(ours, theirs), spread, rounds: samples.ours.length, samples };
 }
 
 /** Of an even number of values, the mean of the two in the middle; of none, NaN. */

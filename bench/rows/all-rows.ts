@@ -2,8 +2,17 @@ import { commitLatencyRow } from './commit-latency.js';
 import { fetchRow, produceRow } from './raw-records.js';
 import { restartAfterKillRow } from './restart-after-kill.js';
 import { restoreRow } from './restore.js';
+import { startupRow } from './startup.js';
 import type { Row } from './row.js';
 import { throughputRows } from './throughput.js';
 
 /** In the order in which they run. */
-export const allRows: readonly Row[] = [produceRow, fetchRow, ...throughputRows, commitLatencyRow, restoreRow, restartAfterKillRow];
+export const allRows: readonly Row[] = [
+  produceRow,
+  fetchRow,
+  ...throughputRows,
+  commitLatencyRow,
+  startupRow,
+  restoreRow,
+  restartAfterKillRow,
+];

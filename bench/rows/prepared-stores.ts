@@ -1,7 +1,6 @@
 /** A counting app of each side whose store holds a million keys: made once in a run, used by the rows that restore or restart it. */
 import { untilCommitted, untilEmpty } from '../harness/committed-offsets.js';
 import type { Bench, Side } from '../harness/bench.js';
-import { partitions } from '../harness/bench.js';
 import type { ProgramArguments } from '../harness/arguments.js';
 import { commitInterval } from './throughput.js';
 
@@ -32,7 +31,7 @@ export function preparedStore(bench: Bench, side: Side): Promise<PreparedStore> 
 async function prepare(bench: Bench, side: Side): Promise<PreparedStore> {
   const keys = Math.min(mostKeys, bench.options.records);
   // Each side gets a topic of its own, since probes are written to it later.
-  const { topic: input } = await bench.inputs.get({ records: keys, keys, distinct: true, reader: side });
+  const { topic: input } = await bench.inputs.get({ records: keys, keys, order: 'inTurn', role: side });
   const applicationId = bench.freshName('million-keys');
   const output = await bench.freshTopic('million-keys-output');
   const stateDir = await bench.stateDirectory(applicationId);
@@ -47,7 +46,7 @@ async function prepare(bench: Bench, side: Side): Promise<PreparedStore> {
   };
   const app = bench.startApp(side, appArguments);
   try {
-    await app.unlessItEnds(untilCommitted(bench.port, applicationId, input, partitions), timeoutMs);
+    await app.unlessItEnds(untilCommitted(bench.port, applicationId, input), timeoutMs);
     await app.close();
   } finally {
     await app.kill();

@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import type { Bench, Side } from '../harness/bench.js';
+import type { AppRival, Bench, Side } from '../harness/bench.js';
 import { sides } from '../harness/bench.js';
 import type { RowResult } from '../report/summary.js';
 import { summarise } from '../report/summary.js';
@@ -8,7 +8,9 @@ import { summarise } from '../report/summary.js';
 export interface Row {
   readonly name: string;
   /** Whom it compares with. */
-  readonly against: 'kafkajs' | 'Kafka Streams';
+  readonly against: AppRival;
+  /** It takes long: left out unless it is asked for by name. */
+  readonly onlyIfNamed?: boolean;
   run(bench: Bench): Promise<readonly RowResult[]>;
 }
 

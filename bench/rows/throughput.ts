@@ -1,21 +1,14 @@
 /** Records a second through a topology, from a warm app to the commit of the last record. See README.md for the measured span. */
 import { rm } from 'node:fs/promises';
-import { untilCommitted } from '../harness/committed-offsets.js';
-import type { Bench, Side } from '../harness/bench.js';
-import { partitions } from '../harness/bench.js';
+import { untilAllCommitted } from '../harness/committed-offsets.js';
+import type { AppRival, Bench, Side } from '../harness/bench.js';
 import type { Input } from '../input/inputs.js';
-import type { TopologyName } from '../ours/topologies.js';
 import { summarise } from '../report/summary.js';
 import { checkOutput } from './check-output.js';
 import type { Row, Sample } from './row.js';
 import { costRows, inTurn, valuesOf } from './row.js';
-
-interface Throughput {
-  readonly name: string;
-  readonly topology: TopologyName;
-  readonly guarantee: Guarantee;
-  readonly keys: number;
-}
+import type { Workload } from './workload.js';
+import { workloads } from './workload.js';
 
 export type Guarantee = 'exactly_once' | 'at_least_once';
 
@@ -24,28 +17,75 @@ export const commitInterval: Readonly<Record<Guarantee, number>> = { exactly_onc
 
 const timeoutMs = 600_000;
 
-export const throughputRows: readonly Row[] = (
-  [
-    { name: 'map-eos', topology: 'map', guarantee: 'exactly_once', keys: 100_000 },
-    { name: 'map-alos', topology: 'map', guarantee: 'at_least_once', keys: 100_000 },
-    { name: 'count-eos-10k', topology: 'count', guarantee: 'exactly_once', keys: 10_000 },
-    { name: 'count-eos-100k', topology: 'count', guarantee: 'exactly_once', keys: 100_000 },
-    { name: 'count-alos-10k', topology: 'count', guarantee: 'at_least_once', keys: 10_000 },
-    { name: 'count-alos-100k', topology: 'count', guarantee: 'at_least_once', keys: 100_000 },
-  ] as const satisfies readonly Throughput[]
-).map((what) => ({ name: what.name, against: 'Kafka Streams', run: (bench) => run(bench, what) }));
+/** Of the records asked for: a slower rival would hold up the rest. */
+const shareOfRecords: Readonly<Record<AppRival, number>> = { 'Kafka Streams': 1, kafkajs: 0.25, '@kafkats/flow': 0.025 };
+
+export const throughputRows: readonly Row[] = [
+  row('map-eos', workloads.map, 'exactly_once'),
+  row('map-alos', workloads.map, 'at_least_once'),
+  row('json-map-eos', workloads['json-map'], 'exactly_once'),
+  row('json-map-alos', workloads['json-map'], 'at_least_once'),
+  row('count-eos-10k', workloads['count-10k'], 'exactly_once'),
+  row('count-eos-100k', workloads['count-100k'], 'exactly_once'),
+  row('count-alos-10k', workloads['count-10k'], 'at_least_once'),
+  row('count-alos-100k', workloads['count-100k'], 'at_least_once'),
+  row('tumbling-count-eos', workloads['tumbling-count'], 'exactly_once'),
+  row('tumbling-count-alos', workloads['tumbling-count'], 'at_least_once'),
+  row('session-count-eos', workloads['session-count'], 'exactly_once'),
+  row('session-count-alos', workloads['session-count'], 'at_least_once'),
+  row('repartition-count-eos', workloads['repartition-count'], 'exactly_once'),
+  row('repartition-count-alos', workloads['repartition-count'], 'at_least_once'),
+  row('stream-table-join-eos', workloads['stream-table-join'], 'exactly_once'),
+  row('stream-table-join-alos', workloads['stream-table-join'], 'at_least_once'),
+  row('stream-stream-join-eos', workloads['stream-stream-join'], 'exactly_once'),
+  row('stream-stream-join-alos', workloads['stream-stream-join'], 'at_least_once'),
+  row('map-eos-kafkats', workloads.map, 'exactly_once', '@kafkats/flow'),
+  row('count-eos-10k-kafkats', workloads['count-10k'], 'exactly_once', '@kafkats/flow'),
+  row('map-eos-kafkajs', workloads.map, 'exactly_once', 'kafkajs'),
+  row('count-eos-10k-kafkajs', workloads['count-10k'], 'exactly_once', 'kafkajs'),
+  { ...row('large-state-count-eos', workloads['count-10m'], 'exactly_once'), onlyIfNamed: true },
+];
+
+function row(name: string, workload: Workload, guarantee: Guarantee, against: AppRival = 'Kafka Streams'): Row {
+  return { name, against, run: (bench) => run(bench, { name, workload, guarantee, against }) };
+}
+
+interface Throughput {
+  readonly name: string;
+  readonly workload: Workload;
+  readonly guarantee: Guarantee;
+  readonly against: AppRival;
+}
+
+interface Inputs {
+  /** Records behind the warm-up. */
+  readonly measured: number;
+  readonly input: Input;
+  readonly other: Input | null;
+}
 
 async function run(bench: Bench, what: Throughput): ReturnType<Row['run']> {
-  const input = await bench.inputs.get({ records: bench.warmUp + bench.options.records, keys: what.keys });
-  const samples = await inTurn(bench, what.name, (side) => measure(bench, side, what, input));
+  const { input, other } = what.workload;
+  const measured = Math.ceil(bench.options.records * shareOfRecords[what.against]);
+  const keys = input.preload ? Math.min(what.workload.keys, 5 * measured) : what.workload.keys;
+  const records = measured + (input.preload ? 0 : Math.ceil(measured / 4));
+  const inputs = {
+    measured,
+    input: await bench.inputs.get({ ...input, records, keys }),
+    other: other === undefined ? null : await bench.inputs.get({ ...other, records: other.records === 'keys' ? keys : records, keys }),
+  };
+  const samples = await inTurn(bench, what.name, (side) => measure(bench, side, what, inputs));
   return [summarise(what.name, 'records/s', 'higher', valuesOf(samples)), ...costRows(what.name, samples, 'CPU s per million records')];
 }
 
-async function measure(bench: Bench, side: Side, { name, topology, guarantee }: Throughput, input: Input): Promise<Sample> {
+async function measure(bench: Bench, side: Side, what: Throughput, { measured, input, other }: Inputs): Promise<Sample> {
+  const { name, workload, guarantee, against } = what;
+  const { topology, repartition } = workload;
   const applicationId = bench.freshName(name);
   const output = await bench.freshTopic(`${name}-output`);
   const stateDir = await bench.stateDirectory(applicationId);
-  const app = bench.startApp(side, {
+  const toProcess = input.records * (repartition === undefined ? 1 : 2) + (other?.records ?? 0);
+  const settings = {
     topology,
     input: input.topic,
     output,
@@ -53,16 +93,22 @@ async function measure(bench: Bench, side: Side, { name, topology, guarantee }: 
     'state-dir': stateDir,
     guarantee,
     'commit-interval': commitInterval[guarantee],
+    ...(other === null ? {} : { other: other.topic }),
     // The next regular commit may be half a minute away: the one of closing counts.
-    ...(guarantee === 'at_least_once' ? { 'stop-after': input.records } : {}),
-  });
+    ...(guarantee === 'at_least_once' ? { 'stop-after': toProcess } : {}),
+  };
+  const app = bench.startApp(side, settings, against);
   try {
-    const start = await app.report('progress', timeoutMs, ({ processed }) => processed >= bench.warmUp);
-    const end = await app.unlessItEnds(untilCommitted(bench.port, applicationId, input.topic, partitions), timeoutMs);
+    const warmUp = toProcess * (1 - measured / input.records);
+    const start = await app.report('progress', timeoutMs, ({ processed }) => processed >= warmUp);
+    const topics = [input.topic, ...(other === null ? [] : [other.topic])];
+    const internal = repartition === undefined ? [] : [`${applicationId}-${repartition}`];
+    const end = await app.unlessItEnds(untilAllCommitted(bench.port, applicationId, topics, internal), timeoutMs);
     const memoryBytes = app.peakMemoryBytes;
     await app.close();
-    await checkOutput(bench.port, topology, output, input.records);
-    const records = input.records - start.processed;
+    await checkOutput(bench.port, workload.output, output, input.records);
+    // Records of the input: one that is processed twice, or meets one of the other side, counts once.
+    const records = ((toProcess - start.processed) * input.records) / toProcess;
     return { value: (records / (end - start.at)) * 1000, cpu: ((app.cpuMsAt(end) - start.cpuMs) / records) * 1000, memoryBytes };
   } finally {
     await app.kill();

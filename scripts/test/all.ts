@@ -8,6 +8,7 @@ import { findJavaTools } from '../stack/java.js';
 import { printProgress } from '../stack/progress.js';
 import type { Stack } from '../stack/stack.js';
 import { startStack } from '../stack/stack.js';
+import { runBenchSmoke } from './bench-smoke.js';
 import { runConformance } from './conformance.js';
 import type { Counts } from './counts.js';
 import { oneFailed, sum } from './counts.js';
@@ -30,6 +31,7 @@ function onStack(env: Readonly<Record<string, string>>): readonly Step[] {
   return [
     { name: 'integration tests', run: () => runJest({ project: 'integration', env }) },
     { name: 'conformance', run: () => runConformance(env) },
+    { name: 'benchmarks, small', run: () => runBenchSmoke(env) },
   ];
 }
 

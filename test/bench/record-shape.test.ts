@@ -1,11 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { distinctKeyIndexOf, keyIndexOf, keyOf, makeValues, valueBytes } from '../../bench/input/record-shape.js';
+import { keyIndexOf, keyOf, makeValues, valueBytes } from '../../bench/input/record-shape.js';
 
 describe('records of the benchmarks', () => {
   it('have 16-byte keys and 100-byte values, the same in every run', () => {
     expect(Buffer.byteLength(keyOf(99_999))).toBe(16);
     expect(makeValues().every((value) => Buffer.byteLength(value) === valueBytes)).toBe(true);
     expect(makeValues()).toEqual(makeValues());
+  });
+
+  it('are JSON of the same size when asked for', () => {
+    for (const value of makeValues('json')) {
+      expect(Buffer.byteLength(value)).toBe(valueBytes);
+      expect(JSON.parse(value)).toEqual({ item: expect.any(String), amount: expect.any(Number), note: expect.any(String) });
+    }
   });
 
   it('spread over all keys', () => {
@@ -15,7 +22,7 @@ describe('records of the benchmarks', () => {
     expect(Math.max(...counts)).toBeLessThan(200);
   });
 
-  it('have a key each when they are to be distinct', () => {
-    expect(new Set(Array.from({ length: 20_000 }, (_, i) => distinctKeyIndexOf(i, 20_000))).size).toBe(20_000);
+  it('have a key each when the keys come in turn', () => {
+    expect(new Set(Array.from({ length: 20_000 }, (_, i) => keyIndexOf(i, 20_000, 'inTurn'))).size).toBe(20_000);
   });
 });

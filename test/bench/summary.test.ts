@@ -19,6 +19,7 @@ describe('summary of a benchmark row', () => {
       ours: 20,
       theirs: 5,
       ratio: 4,
+      spread: [2, 7.5],
       rounds: 3,
     });
   });
