@@ -10,6 +10,7 @@ export { StreamsApp } from './app/streams-app.js';
 export type { CloseOptions, StreamsAppEvents, StreamsState, UncaughtErrorAnswer, UncaughtErrorHandler } from './app/streams-app.js';
 export type { AppMetrics, GroupMetricsSnapshot, TaskMetricsSnapshot } from './app/app-metrics.js';
 export type { StreamsConfig } from './app/config.js';
+export type { GroupView, GroupViewMember } from './rebalance/group-view.js';
 export { errorTable, KafkaTransportError, MillraceError } from './errors.js';
 export type { ErrorCode, MillraceErrorOptions } from './errors.js';
 export type { Header, Headers } from './bytes/headers.js';

@@ -60,6 +60,7 @@ class Instance {
             offsetSum: 1,
           })),
           applicationServer: null,
+          tags: {},
         }),
         inputPartitions: (task) => [{ topic, partition: task.partition }],
         assign: (members) => planAssignment({ tasks, members, assignor: stickyAssignor }).assignments,

@@ -46,6 +46,10 @@ export interface StreamsConfig {
   readonly rebalanceTimeout?: number;
   /** The broker aborts a transaction that is open for so long, ms. Default 10 000. */
   readonly transactionTimeout?: number;
+  /** `host:port` under which other instances reach this one for queries; every member of the group learns it. Default none. */
+  readonly applicationServer?: string | null;
+  /** Where this instance runs, as `{ zone: 'eu-1a' }`: at most 5 tags, names up to 20 characters and values up to 30, as in Kafka Streams. Default none. */
+  readonly clientTags?: Readonly<Record<string, string>>;
   /** Of internal topics; -1 (default) takes the broker's. */
   readonly replicationFactor?: number;
   /** Serdes of sources, sinks and stores that name none. */
@@ -73,7 +77,10 @@ export interface StreamsConfig {
 }
 
 export type ResolvedConfig = Required<
-  Omit<StreamsConfig, 'bootstrapServers' | 'defaultKeySerde' | 'defaultValueSerde' | 'ssl' | 'sasl' | 'deadLetterTopic' | 'stateDir'>
+  Omit<
+    StreamsConfig,
+    'bootstrapServers' | 'defaultKeySerde' | 'defaultValueSerde' | 'ssl' | 'sasl' | 'deadLetterTopic' | 'stateDir' | 'applicationServer'
+  >
 > &
   Pick<StreamsConfig, 'ssl' | 'sasl'> & {
     readonly bootstrapServers: readonly string[];
@@ -81,6 +88,7 @@ export type ResolvedConfig = Required<
     readonly defaultValueSerde: Serde<unknown> | null;
     readonly deadLetterTopic: string | null;
     readonly stateDir: string | null;
+    readonly applicationServer: string | null;
   };
 
 const mebibyte = 1024 * 1024;
@@ -115,6 +123,8 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     heartbeatInterval: config.heartbeatInterval ?? 3000,
     rebalanceTimeout: config.rebalanceTimeout ?? 300_000,
     transactionTimeout: config.transactionTimeout ?? 10_000,
+    applicationServer: config.applicationServer ?? null,
+    clientTags: config.clientTags ?? {},
     replicationFactor: config.replicationFactor ?? -1,
     defaultKeySerde: config.defaultKeySerde ?? null,
     defaultValueSerde: config.defaultValueSerde ?? null,
@@ -148,6 +158,8 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'heartbeatInterval',
   'rebalanceTimeout',
   'transactionTimeout',
+  'applicationServer',
+  'clientTags',
   'replicationFactor',
   'defaultKeySerde',
   'defaultValueSerde',
@@ -171,6 +183,14 @@ function findFaults(config: StreamsConfig): string[] {
   const servers = serversOf(config.bootstrapServers);
   if (servers.length === 0 || servers.some((server) => !/^.+:\d{1,5}$/.test(server)))
     faults.push('bootstrapServers must name at least one host:port');
+  ofKind(
+    faults,
+    config,
+    'applicationServer',
+    'host:port or null',
+    (value) => value === null || (typeof value === 'string' && /^.+:\d{1,5}$/.test(value)),
+  );
+  ofKind(faults, config, 'clientTags', 'at most 5 tags, names of 1 to 20 characters with values of 1 to 30', isTags);
   for (const key of ['stateDir', 'clientId'] as const)
     ofKind(faults, config, key, 'a string', (value) => typeof value === 'string' && value !== '');
   ofKind(
@@ -251,6 +271,13 @@ function milliseconds(faults: string[], config: StreamsConfig, key: keyof Stream
 function ofKind(faults: string[], config: StreamsConfig, key: keyof StreamsConfig, what: string, fits: (value: unknown) => boolean): void {
   const value: unknown = config[key];
   if (value !== undefined && !fits(value)) faults.push(`${key} must be ${what}`);
+}
+
+function isTags(value: unknown): boolean {
+  if (!isObject(value) || Array.isArray(value)) return false;
+  const tags = Object.entries(value as object);
+  const fits = (text: unknown, longest: number): boolean => typeof text === 'string' && text.length > 0 && text.length <= longest;
+  return tags.length <= 5 && tags.every(([name, tag]) => fits(name, 20) && fits(tag, 30));
 }
 
 function isObject(value: unknown): boolean {

@@ -3,6 +3,8 @@ import { MillraceError } from '../errors.js';
 import { delay } from '../kafka/backoff.js';
 import type { KafkaPort } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
+import { emptyGroupView, type GroupView } from '../rebalance/group-view.js';
+import { LocalState } from '../runtime/local-state.js';
 import { SerdeDefaults } from '../runtime/serde-defaults.js';
 import type { RestoreListener } from '../runtime/state-restorer.js';
 import { buildThread, type BuiltThread } from '../runtime/thread-factory.js';
@@ -39,6 +41,8 @@ export interface StreamsAppEvents {
   state: [StreamsState, StreamsState];
   /** An error that stopped the app, or that the uncaught-error handler let pass. */
   error: [Error];
+  /** The group has assigned tasks anew, this instance's or others'. */
+  group: [GroupView];
 }
 
 /** How long a stop that no longer waits for the broker may still take for the local state, ms. */
@@ -71,6 +75,7 @@ export class StreamsApp {
   private ending: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
   private failure: Error | null = null;
+  private view = emptyGroupView;
   private endStart: (reason: Error) => void = () => undefined;
   /** Rejects when the app is being shut down. */
   private readonly startEnded = new Promise<never>((_, reject) => {
@@ -100,7 +105,7 @@ export class StreamsApp {
     return this.currentState;
   }
 
-  /** `state` (new, old) and `error`. Returns a function that takes the listener away. */
+  /** `state` (new, old), `error` and `group`. Returns a function that takes the listener away. */
   on<E extends keyof StreamsAppEvents>(event: E, listener: (...args: StreamsAppEvents[E]) => void): () => void {
     const untyped = listener as (...args: unknown[]) => void;
     this.events.on(event, untyped as never);
@@ -160,6 +165,11 @@ export class StreamsApp {
     await this.close();
   }
 
+  /** Who runs which tasks, and keeps copies of which, as of the last assignment of the group. */
+  groupView(): GroupView {
+    return this.view;
+  }
+
   /** Counters and latencies as plain data, measured now. */
   metrics(): AppMetrics {
     return snapshotMetrics(this.currentState, this.built);
@@ -171,7 +181,7 @@ export class StreamsApp {
     const directory = await this.platform.openDirectory({ stateDir: config.stateDir, applicationId });
     this.directory = directory;
     this.mustBeStarting();
-    const tasksOnDisk = await directory.tasks();
+    const localState = await LocalState.read(directory, logger);
     this.mustBeStarting();
     const [main, restore] = [this.openPort('main'), this.openPort('restore')];
     await this.unlessEnded(Promise.all([main.connect(), restore.connect()]));
@@ -215,7 +225,9 @@ export class StreamsApp {
         serdes: this.serdes,
         logger,
         stateDirectory: directory,
-        tasksOnDisk,
+        localState,
+        applicationServer: config.applicationServer,
+        clientTags: config.clientTags,
         clusterId,
         restoreListener: this.restoreListener,
         globalStore: (name) => this.globals?.store(name),
@@ -230,6 +242,10 @@ export class StreamsApp {
         },
         onFatal: (error) => {
           this.fail(error);
+        },
+        onGroupView: (view) => {
+          this.view = view;
+          this.emitting(() => this.events.emit('group', view));
         },
       },
     );

@@ -7,6 +7,7 @@
  */
 import type { TopicPartition } from '../kafka/port.js';
 import type { AssignorMember, TaskAssignor } from './assignor.js';
+import type { AssignedMember } from './group-view.js';
 import { assignmentVersion, type AssignmentError, type MemberAssignment } from './member-assignment.js';
 import type { JoinedSubscription } from './member-subscription.js';
 import { formatTaskId, type TaskId } from './task-id.js';
@@ -58,7 +59,7 @@ export function planAssignment(input: PlanInput): AssignmentPlan {
   }
 
   const inputs = new Map(tasks.map((spec) => [formatTaskId(spec.task), spec.inputs]));
-  const shared = sharedPart(members, withheld.length === 0);
+  const shared = sharedPart(members, active, withheld.length === 0);
   const assignments = members.map(({ memberId }): [string, MemberAssignment] => {
     const activeTasks = active.get(memberId) ?? [];
     const partitions = activeTasks.flatMap((task) => inputs.get(formatTaskId(task)) ?? []);
@@ -74,9 +75,15 @@ export function planFailure(
   inputs: (task: TaskId) => readonly TopicPartition[],
 ): AssignmentPlan {
   const claims = new Claims(members);
-  const shared = sharedPart(members, true);
-  const assignments = members.map(({ memberId, subscription }): [string, MemberAssignment] => {
-    const activeTasks = (subscription?.ownedTasks ?? []).filter((task) => claims.allows(task, memberId));
+  const kept = new Map(
+    members.map(({ memberId, subscription }) => [
+      memberId,
+      (subscription?.ownedTasks ?? []).filter((task) => claims.allows(task, memberId)),
+    ]),
+  );
+  const shared = sharedPart(members, kept, true);
+  const assignments = members.map(({ memberId }): [string, MemberAssignment] => {
+    const activeTasks = kept.get(memberId) ?? [];
     return [memberId, { ...shared, activeTasks, partitions: activeTasks.flatMap(inputs), error }];
   });
   return { assignments: new Map(assignments), withheld: [] };
@@ -84,14 +91,22 @@ export function planFailure(
 
 function sharedPart(
   members: readonly JoinedMember[],
+  active: ReadonlyMap<string, readonly TaskId[]>,
   settled: boolean,
-): Pick<MemberAssignment, 'version' | 'standbyTasks' | 'liveTransactionalIds' | 'settled'> {
+): Pick<MemberAssignment, 'version' | 'standbyTasks' | 'liveTransactionalIds' | 'settled' | 'members'> {
   const subscriptions = members.flatMap(({ subscription }) => (subscription === null ? [] : [subscription]));
   return {
     version: Math.min(assignmentVersion, ...subscriptions.map(({ version }) => version)),
     standbyTasks: [],
     liveTransactionalIds: subscriptions.flatMap(({ transactionalId }) => (transactionalId === null ? [] : [transactionalId])).sort(),
     settled,
+    members: members
+      .flatMap(({ memberId, subscription }): AssignedMember[] => {
+        if (subscription === null) return [];
+        const { processId, thread, applicationServer, tags } = subscription;
+        return [{ memberId, processId, thread, applicationServer, tags, activeTasks: active.get(memberId) ?? [], standbyTasks: [] }];
+      })
+      .sort((a, b) => (a.memberId < b.memberId ? -1 : 1)),
   };
 }
 

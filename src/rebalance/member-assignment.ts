@@ -1,19 +1,23 @@
 /**
  * What the leader tells one member: its tasks and what it has to know of the others, as JSON in the assignment's `userData`.
  *
- * The same rules as for subscriptions: unknown fields are ignored, absent ones have defaults.
+ * The same rules as for subscriptions: unknown fields are ignored, absent ones have defaults. From version 2 on a long one is compressed (gzip, told by its
+ * first byte), since the broker keeps the assignments of all members in one record, bounded by `max.message.bytes`.
  */
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { MillraceError } from '../errors.js';
 import { decodeAssignment, encodeAssignment } from './consumer-protocol.js';
 import type { TopicPartition } from '../kafka/port.js';
+import type { AssignedMember } from './group-view.js';
 import { formatTaskId, parseTaskId, type TaskId } from './task-id.js';
+import { decodeTaskSet, encodeTaskSet } from './task-set-codec.js';
 
-export const assignmentVersion = 1;
+export const assignmentVersion = 2;
 
 export interface MemberAssignment {
   readonly version: number;
   readonly activeTasks: readonly TaskId[];
-  /** Reserved: always empty until standbys exist. */
+  /** Tasks of which the member keeps a copy of the state; empty from a leader before version 2. */
   readonly standbyTasks: readonly TaskId[];
   /** Input partitions of `activeTasks`: what Kafka's tools show. */
   readonly partitions: readonly TopicPartition[];
@@ -23,6 +27,8 @@ export interface MemberAssignment {
   readonly settled: boolean;
   /** Why the leader could not assign, or refuses this member; the application decides what to do. */
   readonly error: AssignmentError | null;
+  /** Every member of the generation with its tasks, this one included; empty from a leader before version 2. */
+  readonly members: readonly AssignedMember[];
 }
 
 /** `code` is a Millrace error code (`MILL_TOPIC_MISSING`, `MILL_TOPOLOGY_NOT_COPARTITIONED`, …), as text so that newer leaders may send newer ones. */
@@ -39,7 +45,12 @@ export const emptyAssignment: MemberAssignment = {
   liveTransactionalIds: [],
   settled: true,
   error: null,
+  members: [],
 };
+
+/** Shorter ones are left readable. */
+const compressFromBytes = 1024;
+const gzipMagic = 0x1f;
 
 export function encodeMemberAssignment(assignment: MemberAssignment): Buffer {
   const body: AssignmentBody = {
@@ -49,24 +60,45 @@ export function encodeMemberAssignment(assignment: MemberAssignment): Buffer {
     txns: assignment.liveTransactionalIds,
     settled: assignment.settled,
     error: assignment.error,
+    members: assignment.members.map((member) => ({
+      id: member.memberId,
+      process: member.processId,
+      ...(member.thread !== 0 && { thread: member.thread }),
+      ...(member.applicationServer !== null && { server: member.applicationServer }),
+      ...(Object.keys(member.tags).length > 0 && { tags: member.tags }),
+      active: encodeTaskSet(member.activeTasks),
+      standby: encodeTaskSet(member.standbyTasks),
+    })),
   };
-  return encodeAssignment({ partitions: assignment.partitions, userData: Buffer.from(JSON.stringify(body)) });
+  const text = Buffer.from(JSON.stringify(body));
+  const userData = assignment.version >= 2 && text.length >= compressFromBytes ? gzipSync(text) : text;
+  return encodeAssignment({ partitions: assignment.partitions, userData });
 }
 
 /** Throws MILL_GROUP_FATAL when the bytes are not a Millrace assignment. Nothing assigned reads as `emptyAssignment`. */
 export function decodeMemberAssignment(bytes: Buffer): MemberAssignment {
   try {
-    const framed = decodeAssignment(bytes);
-    if (framed.userData.length === 0) return emptyAssignment;
-    const body = JSON.parse(framed.userData.toString()) as Partial<AssignmentBody>;
+    const { partitions, userData } = decodeAssignment(bytes);
+    if (userData.length === 0) return emptyAssignment;
+    const text = userData[0] === gzipMagic ? gunzipSync(userData) : userData;
+    const body = JSON.parse(text.toString()) as Partial<AssignmentBody>;
     return {
       version: body.v ?? assignmentVersion,
       activeTasks: (body.active ?? []).map(parseTaskId),
       standbyTasks: (body.standby ?? []).map(parseTaskId),
-      partitions: framed.partitions,
+      partitions,
       liveTransactionalIds: body.txns ?? [],
       settled: body.settled ?? true,
       error: body.error ?? null,
+      members: (body.members ?? []).map((member) => ({
+        memberId: member.id,
+        processId: member.process,
+        thread: member.thread ?? 0,
+        applicationServer: member.server ?? null,
+        tags: member.tags ?? {},
+        activeTasks: decodeTaskSet(member.active),
+        standbyTasks: decodeTaskSet(member.standby),
+      })),
     };
   } catch (cause) {
     throw new MillraceError('MILL_GROUP_FATAL', 'The leader of the group sent an assignment that is not one of Millrace.', { cause });
@@ -80,4 +112,13 @@ interface AssignmentBody {
   readonly txns: readonly string[];
   readonly settled: boolean;
   readonly error: AssignmentError | null;
+  readonly members: readonly {
+    readonly id: string;
+    readonly process: string;
+    readonly thread?: number;
+    readonly server?: string;
+    readonly tags?: Readonly<Record<string, string>>;
+    readonly active: string;
+    readonly standby: string;
+  }[];
 }

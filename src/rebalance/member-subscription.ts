@@ -9,7 +9,7 @@ import { decodeSubscription, encodeSubscription } from './consumer-protocol.js';
 import type { TopicPartition } from '../kafka/port.js';
 import { formatTaskId, parseTaskId, type TaskId } from './task-id.js';
 
-export const subscriptionVersion = 1;
+export const subscriptionVersion = 2;
 
 /** The part of a subscription that the application knows; asked for at every join. */
 export interface MemberSubscription {
@@ -22,14 +22,17 @@ export interface MemberSubscription {
   /** null under at-least-once. */
   readonly transactionalId: string | null;
   readonly topologyFingerprint: string;
-  /** Tasks with state on this process's disk, and how many changelog records are in it (sum of offsets over the task's stores). */
+  /** Tasks of which this process has state, on its disk or in a copy that it keeps. */
   readonly tasksWithState: readonly TaskState[];
   /** `host:port` under which other instances reach this one for queries. */
   readonly applicationServer: string | null;
+  /** Where the instance runs: rack, zone and the like. */
+  readonly tags: Readonly<Record<string, string>>;
 }
 
 export interface TaskState {
   readonly task: TaskId;
+  /** Changelog offsets that the state has reached, summed over the task's stores: compared with the sum of the ends it gives the lag, in records. */
   readonly offsetSum: number;
 }
 
@@ -54,6 +57,7 @@ export function encodeMemberSubscription(subscription: JoinedSubscription, owned
     owned: subscription.ownedTasks.map(formatTaskId),
     state: Object.fromEntries(subscription.tasksWithState.map(({ task, offsetSum }) => [formatTaskId(task), offsetSum])),
     server: subscription.applicationServer,
+    tags: subscription.tags,
     nonce: subscription.nonce,
   };
   return encodeSubscription({
@@ -80,6 +84,7 @@ export function decodeMemberSubscription(bytes: Buffer): JoinedSubscription {
       ownedTasks: (body.owned ?? []).map(parseTaskId),
       tasksWithState: Object.entries(body.state ?? {}).map(([task, offsetSum]) => ({ task: parseTaskId(task), offsetSum })),
       applicationServer: body.server ?? null,
+      tags: body.tags ?? {},
       generation: framed.generation,
       nonce: body.nonce ?? '',
     };
@@ -97,5 +102,6 @@ interface SubscriptionBody {
   readonly owned: readonly string[];
   readonly state: Readonly<Record<string, number>>;
   readonly server: string | null;
+  readonly tags: Readonly<Record<string, string>>;
   readonly nonce: string;
 }

@@ -2,7 +2,7 @@ import type { CommittedOffset, KafkaPort, TopicPartition } from '../kafka/port.j
 import { MillraceError } from '../errors.js';
 import { errorName } from '../kafka/error-codes.js';
 import type { Logger } from '../observability/logger.js';
-import { TaskState } from '../stores/task-state.js';
+import type { TaskState, TaskStateOptions } from '../stores/task-state.js';
 import { fetchCommittedOffsets } from '../transactions/committed-offsets.js';
 import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
 import type { StoreSpec, StateStore } from '../stores/store.js';
@@ -24,6 +24,7 @@ export interface TaskOpenerOptions {
   readonly defaultEngine: 'memory' | 'leveldb';
   /** Bytes of clean rows a task may cache. */
   readonly cacheBytes: () => number;
+  readonly openState: (options: TaskStateOptions) => Promise<TaskState>;
   readonly taskDirectory: (taskId: string) => string;
   readonly storeSerdes: (spec: StoreSpec) => { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
   readonly globalStore: (name: string) => StateStore | undefined;
@@ -58,7 +59,7 @@ export class TaskOpener {
     );
     const inputs = await this.startingPoints(plan, committed);
     let opened: Task | null = null;
-    const state = await TaskState.open({
+    const state = await options.openState({
       taskId: plan.id,
       directory: plan.stores.length === 0 ? null : options.taskDirectory(plan.id),
       specs: plan.stores,

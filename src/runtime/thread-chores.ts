@@ -1,9 +1,10 @@
 import type { KafkaPort, TopicPartition } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
+import type { LocalState } from './local-state.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 
-/** Milliseconds between two rounds of each chore; Kafka Streams' `repartition.purge.interval.ms`, `metadata.max.age.ms`, `state.cleanup.delay.ms`. */
-export const choreIntervals = { purge: 30_000, metadata: 300_000, cleanup: 600_000 } as const;
+/** Milliseconds between two rounds of each chore; Kafka Streams' `repartition.purge.interval.ms`, `metadata.max.age.ms`, `state.cleanup.delay.ms`; `offsets` is ours. */
+export const choreIntervals = { purge: 30_000, metadata: 300_000, cleanup: 600_000, offsets: 10_000 } as const;
 
 export interface ThreadChoresOptions {
   readonly port: KafkaPort;
@@ -18,8 +19,7 @@ export interface ThreadChoresOptions {
   readonly topicsChanged: () => Promise<boolean>;
   readonly onTopicsChanged: () => void;
   readonly ownedTasks: () => ReadonlySet<string>;
-  /** The local state of these tasks is gone. */
-  readonly onStateRemoved: (tasks: readonly string[]) => void;
+  readonly localState: Pick<LocalState, 'save' | 'removed'>;
   readonly logger: Logger;
 }
 
@@ -39,10 +39,13 @@ export class ThreadChores {
     this.every(choreIntervals.metadata, 'looking for changed topics', async () => {
       if (await this.options.topicsChanged()) this.options.onTopicsChanged();
     });
+    this.every(choreIntervals.offsets, 'noting how far the local state has got', async () => {
+      this.options.localState.save();
+    });
     this.every(choreIntervals.cleanup, 'deleting old local state', async () => {
       const removed = await this.options.stateDirectory.removeStale(this.options.ownedTasks(), choreIntervals.cleanup);
       if (removed.length === 0) return;
-      this.options.onStateRemoved(removed);
+      this.options.localState.removed(removed);
       this.options.logger.info({ tasks: removed }, 'deleted the local state of tasks that run elsewhere');
     });
   }

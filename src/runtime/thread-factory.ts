@@ -7,9 +7,10 @@ import type { Logger } from '../observability/logger.js';
 import { planAssignment, planFailure } from '../rebalance/assignment-plan.js';
 import type { AssignmentError, MemberAssignment } from '../rebalance/member-assignment.js';
 import { GroupMember } from '../rebalance/group-member.js';
+import { groupViewOf, type GroupView } from '../rebalance/group-view.js';
 import type { JoinedMember } from '../rebalance/assignment-plan.js';
 import { stickyAssignor } from '../rebalance/sticky-assignor.js';
-import { formatTaskId, parseTaskId } from '../rebalance/task-id.js';
+import { formatTaskId } from '../rebalance/task-id.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { StateStore } from '../stores/store.js';
 import { topologyFingerprint } from '../topology/fingerprint.js';
@@ -20,6 +21,7 @@ import { TransactionalProducer } from '../transactions/producer/transactional-pr
 import { EpochRunner } from './epoch-runner.js';
 import type { ErrorPolicy } from './error-policy.js';
 import type { SerdeDefaults } from './serde-defaults.js';
+import type { LocalState } from './local-state.js';
 import { StateRestorer, type RestoreListener } from './state-restorer.js';
 import { StreamThread, type ThreadListener } from './stream-thread.js';
 import type { TaskEnvironment } from './task-environment.js';
@@ -51,8 +53,10 @@ export interface ThreadSettings {
   readonly serdes: SerdeDefaults;
   readonly logger: Logger;
   readonly stateDirectory: InstanceDirectory;
-  /** Tasks that have state in the directory at the start. */
-  readonly tasksOnDisk: readonly string[];
+  readonly localState: LocalState;
+  /** `host:port` for queries, told to the group. */
+  readonly applicationServer: string | null;
+  readonly clientTags: Readonly<Record<string, string>>;
   readonly clusterId: string | null;
   readonly restoreListener: RestoreListener;
   readonly globalStore: (name: string) => StateStore | undefined;
@@ -82,15 +86,14 @@ export interface ThreadPorts {
 export function buildThread(
   settings: ThreadSettings,
   ports: ThreadPorts,
-  listener: ThreadListener & { onFatal(error: Error): void },
+  listener: ThreadListener & { onFatal(error: Error): void; onGroupView(view: GroupView): void },
 ): BuiltThread {
-  const { applicationId, topology, exactlyOnce, logger, stateDirectory } = settings;
+  const { applicationId, topology, exactlyOnce, logger, stateDirectory, localState } = settings;
   const isolation = exactlyOnce ? 'read_committed' : 'read_uncommitted';
   const transactionalId = exactlyOnce ? transactionalIdOf(applicationId, stateDirectory.processId, settings.index) : null;
   const epochMetrics = new EpochMetrics();
   const taskMetrics = new Map<string, TaskMetrics>();
   const now = Date.now;
-  const tasksOnDisk = new Set(settings.tasksOnDisk);
   const plans = new CurrentPlans(() => TaskPlans.read(applicationId, topology, ports.main));
   /** Counts how often the group took all tasks away without asking. */
   let losses = 0;
@@ -182,6 +185,7 @@ export function buildThread(
     autoOffsetReset: settings.autoOffsetReset,
     defaultEngine: settings.storeEngine,
     cacheBytes: () => Math.floor(settings.cacheBytes / Math.max(1, member.ownedTasks.length)),
+    openState: (options) => localState.open(options),
     taskDirectory: (taskId) => stateDirectory.taskDirectory(taskId),
     storeSerdes: (spec) => settings.serdes.ofStore(spec),
     globalStore: settings.globalStore,
@@ -226,19 +230,20 @@ export function buildThread(
       thread: settings.index,
       transactionalId,
       topologyFingerprint: fingerprint,
-      tasksWithState: [...tasksOnDisk].map((task) => ({ task: parseTaskId(task), offsetSum: 0 })),
-      applicationServer: null,
+      tasksWithState: localState.tasks,
+      applicationServer: settings.applicationServer,
+      tags: settings.clientTags,
     }),
     inputPartitions: (task) => plans.known?.inputs(formatTaskId(task)) ?? [],
     assign: (members) => assignAll(members, plans, fingerprint),
     onAssigned: async (assignment, _added, generation) => {
       live = { ids: new Set(assignment.liveTransactionalIds), generation };
+      listener.onGroupView(groupViewOf(assignment, generation));
       if (assignment.error !== null) throw refusal(assignment.error);
       const lossesBefore = losses;
       await plans.refreshWhenReachable(logger, () => member.hasEnded);
       // The group may have taken the tasks away meanwhile: others run them by now.
       if (losses !== lossesBefore) return;
-      for (const task of assignment.activeTasks) tasksOnDisk.add(formatTaskId(task));
       thread.assigned(assignment);
       // Tasks that are opened look for dead owners when those hold them back; output that nothing here reads would stay held back.
       fence([]).catch((error: unknown) => {
@@ -292,9 +297,7 @@ export function buildThread(
       member.requestRejoin('topics or partition counts have changed');
     },
     ownedTasks: () => new Set(member.ownedTasks.map(formatTaskId)),
-    onStateRemoved: (tasks) => {
-      for (const task of tasks) tasksOnDisk.delete(task);
-    },
+    localState,
     logger,
   });
   return { chores, thread, member, producer, epochs, fetcher, restorer, epochMetrics, taskMetrics };

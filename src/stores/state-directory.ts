@@ -4,6 +4,7 @@
  *     <stateDir>/<applicationId>/[instance-<n>/]process.json     who this instance is
  *                                               lock/            held while the process lives
  *                                               tasks/<task>/db  one database a task
+ *                                               tasks/<task>/offset-sum  how far its state has got, roughly
  *
  * With a `stateDir` of its own an instance owns `<stateDir>/<applicationId>`. Without one, several processes may run side by side on one machine: each takes the
  * first free `instance-<n>` under the temporary folder, so one that was killed finds its slot, its id and its state again when it starts anew.
@@ -40,7 +41,7 @@ export function defaultStateDir(): string {
 /** What the runtime needs of the directory. */
 export type InstanceDirectory = Pick<
   StateDirectory,
-  'processId' | 'memberId' | 'rememberMember' | 'taskDirectory' | 'tasks' | 'removeStale' | 'release'
+  'processId' | 'memberId' | 'rememberMember' | 'taskDirectory' | 'tasks' | 'offsetSum' | 'rememberOffsetSum' | 'removeStale' | 'release'
 >;
 
 export class StateDirectory {
@@ -126,6 +127,22 @@ export class StateDirectory {
     }
   }
 
+  /** As last noted by `rememberOffsetSum`; null: not known. */
+  async offsetSum(taskId: string): Promise<number | null> {
+    try {
+      const sum = Number.parseInt(await readFile(this.offsetSumFile(taskId), 'utf8'), 10);
+      return Number.isSafeInteger(sum) && sum >= 0 ? sum : null;
+    } catch {
+      // An estimate is not worth an error.
+      return null;
+    }
+  }
+
+  /** Notes the sum of the changelog offsets that the task's state has reached. A crash may leave an older one, or none. */
+  async rememberOffsetSum(taskId: string, sum: number): Promise<void> {
+    await writeFile(this.offsetSumFile(taskId), String(sum));
+  }
+
   async removeTask(taskId: string): Promise<void> {
     await rm(this.taskDirectory(taskId), { recursive: true, force: true });
   }
@@ -147,6 +164,10 @@ export class StateDirectory {
   release(): Promise<void> {
     this.released ??= this.saving.then(() => this.lock.release());
     return this.released;
+  }
+
+  private offsetSumFile(taskId: string): string {
+    return join(this.taskDirectory(taskId), 'offset-sum');
   }
 
   private async lastWritten(taskId: string): Promise<number> {

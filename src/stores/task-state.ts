@@ -44,6 +44,8 @@ export interface TaskStateOptions {
   readonly now?: () => number;
   /** Timestamp of the record in work: that of the changelog records of plain stores. Default: the wall clock. */
   readonly recordTimestamp?: () => number;
+  /** Called once when the state is closed. */
+  readonly onClosed?: () => void;
 }
 
 /**
@@ -118,6 +120,18 @@ export class TaskState {
     let bytes = 0;
     for (const state of this.states) bytes += state.activeBytes;
     return bytes;
+  }
+
+  /** Whether some of it outlives the process. */
+  get isPersistent(): boolean {
+    return this.engine !== null;
+  }
+
+  /** Changelog offsets that the stores have reached, summed. */
+  get offsetSum(): number {
+    let sum = 0;
+    for (const { position } of this.stores.values()) sum += position ?? 0;
+    return sum;
   }
 
   /** Bytes given to `restoreRecord` since the last `restoreFlush`. */
@@ -352,6 +366,7 @@ export class TaskState {
     for (const state of this.states) state.close();
     await this.queue.idle();
     await this.engine?.close();
+    this.options.onClosed?.();
   }
 
   // ---- stores

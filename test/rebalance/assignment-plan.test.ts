@@ -20,6 +20,7 @@ const joined = (
     topologyFingerprint: '',
     tasksWithState: [],
     applicationServer: null,
+    tags: {},
     ownedTasks: ownedTasks.map(parseTaskId),
     generation: more.generation ?? (ownedTasks.length === 0 ? -1 : 1),
     nonce: '',
@@ -47,6 +48,15 @@ describe('the leader’s plan', () => {
 
   it('shows Kafka’s tools the input partitions', () => {
     expect(plan(specs('0_3'), joined('a')).assignments.get('a')?.partitions).toEqual([{ topic: 'flights', partition: 3 }]);
+  });
+
+  it('tells everybody who runs what', () => {
+    const { assignments } = plan(specs('0_0', '0_1'), joined('b'), joined('a', ['0_0', '0_1']));
+    const members = assignments.get('a')!.members;
+    expect(assignments.get('b')!.members).toEqual(members);
+    expect(members.map(({ memberId }) => memberId)).toEqual(['a', 'b']);
+    expect(members.map(({ activeTasks }) => activeTasks.length)).toEqual([1, 0]);
+    expect(members[0]).toMatchObject({ processId: 'a', thread: 0, applicationServer: null, tags: {}, standbyTasks: [] });
   });
 
   it('withholds a task until its owner has given it up, then hands it over', () => {

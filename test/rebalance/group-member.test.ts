@@ -61,6 +61,7 @@ class World {
         topologyFingerprint: '',
         tasksWithState: [],
         applicationServer: null,
+        tags: {},
       }),
       inputPartitions: () => [],
       assign: (members) => planAssignment({ tasks, members, assignor: stickyAssignor }).assignments,

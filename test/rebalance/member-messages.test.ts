@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodeAssignment, encodeSubscription } from '../../src/rebalance/consumer-protocol.js';
+import type { AssignedMember } from '../../src/rebalance/group-view.js';
 import { decodeMemberAssignment, emptyAssignment, encodeMemberAssignment } from '../../src/rebalance/member-assignment.js';
 import { decodeMemberSubscription, encodeMemberSubscription } from '../../src/rebalance/member-subscription.js';
 import { parseTaskId } from '../../src/rebalance/task-id.js';
@@ -17,6 +18,7 @@ describe('a member’s subscription', () => {
       topologyFingerprint: 'f00',
       tasksWithState: [{ task: parseTaskId('0_3'), offsetSum: 12 }],
       applicationServer: 'host:1',
+      tags: { zone: 'a' },
       ownedTasks: [parseTaskId('1_0')],
       generation: 4,
       nonce: 'n.1',
@@ -53,6 +55,36 @@ describe('a member’s assignment', () => {
       error: { code: 'MILL_TOPIC_MISSING', message: 'no topic' },
     };
     expect(decodeMemberAssignment(encodeMemberAssignment(sent))).toEqual(sent);
+  });
+
+  it('tells of every member of the group, in few bytes', () => {
+    const tasks = Array.from({ length: 500 }, (_, partition) => ({ subTopology: 1, partition }));
+    const members = Array.from({ length: 50 }, (_, index): AssignedMember => ({
+      memberId: `member-${index}`,
+      processId: `process-${index}`,
+      thread: index % 2,
+      applicationServer: index === 3 ? null : `host-${index}:80`,
+      tags: index === 4 ? { zone: 'a' } : {},
+      activeTasks: tasks.filter(({ partition }) => partition % 50 === index),
+      standbyTasks: tasks.filter(({ partition }) => partition % 50 === (index + 1) % 50),
+    }));
+    const bytes = encodeMemberAssignment({ ...emptyAssignment, members });
+    expect(decodeMemberAssignment(bytes).members).toEqual(members);
+    expect(bytes.length).toBeLessThan(4000);
+  });
+
+  it('is not compressed for a leader or a member of version 1, which could not read it', () => {
+    const liveTransactionalIds = Array.from({ length: 100 }, (_, i) => `application-process-${i}`);
+    const bytes = encodeMemberAssignment({ ...emptyAssignment, version: 1, liveTransactionalIds });
+    expect(bytes.toString('latin1')).toContain('application-process-99');
+    expect(decodeMemberAssignment(bytes)).toEqual({ ...emptyAssignment, version: 1, liveTransactionalIds });
+  });
+
+  it('may have fields of the future, and lack those of the past', () => {
+    const read = (body: object) =>
+      decodeMemberAssignment(encodeAssignment({ partitions: [], userData: Buffer.from(JSON.stringify(body)) }));
+    expect(read({ v: 9, active: ['0_1'], wings: 2 })).toEqual({ ...emptyAssignment, version: 9, activeTasks: [parseTaskId('0_1')] });
+    expect(read({ v: 1 }).members).toEqual([]);
   });
 
   it('may be empty', () => {

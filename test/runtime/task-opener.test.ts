@@ -9,6 +9,7 @@ import { TaskMetrics } from '../../src/runtime/task-metrics.js';
 import { TaskOpener } from '../../src/runtime/task-opener.js';
 import type { TaskPlan } from '../../src/runtime/task-plan.js';
 import { serdes } from '../../src/serdes/serdes.js';
+import { TaskState } from '../../src/stores/task-state.js';
 import { encodeCommittedMetadata } from '../../src/transactions/committed-metadata.js';
 
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
@@ -82,6 +83,7 @@ function opening(
     autoOffsetReset: options.autoOffsetReset ?? 'earliest',
     defaultEngine: 'memory',
     cacheBytes: () => 0,
+    openState: (options) => TaskState.open(options),
     taskDirectory: () => '/nowhere',
     storeSerdes: (spec) => serdesOfAll.ofStore(spec),
     globalStore: () => undefined,

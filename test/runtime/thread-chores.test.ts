@@ -12,7 +12,14 @@ afterEach(() => {
 });
 
 function chores(options: Partial<ThreadChoresOptions> & { readonly removed?: readonly string[]; readonly refuse?: boolean } = {}) {
-  const told = { deleted: [] as unknown[], changed: 0, removed: [] as string[], warnings: [] as string[], stale: [] as unknown[] };
+  const told = {
+    deleted: [] as unknown[],
+    changed: 0,
+    saved: 0,
+    removed: [] as string[],
+    warnings: [] as string[],
+    stale: [] as unknown[],
+  };
   const deleteRecords = async (before: readonly unknown[]): Promise<void> => {
     if (options.refuse === true) throw new Error('not now');
     told.deleted.push(...before);
@@ -32,7 +39,14 @@ function chores(options: Partial<ThreadChoresOptions> & { readonly removed?: rea
     topicsChanged: async () => false,
     onTopicsChanged: () => told.changed++,
     ownedTasks: () => new Set(['0_0']),
-    onStateRemoved: (tasks) => told.removed.push(...tasks),
+    localState: {
+      save: () => {
+        told.saved++;
+      },
+      removed: (tasks) => {
+        told.removed.push(...tasks);
+      },
+    },
     logger,
     ...options,
   });

@@ -2,8 +2,8 @@
 import type { Logger } from '../../src/observability/logger.js';
 import { StreamsApp } from '../../src/app/streams-app.js';
 import type { StreamsConfig } from '../../src/app/config.js';
-import type { InstanceDirectory } from '../../src/stores/state-directory.js';
 import type { NetworkFaults } from '../../src/testing/in-memory-kafka/client-network.js';
+import { InMemoryDirectory } from '../../src/testing/in-memory-kafka/in-memory-directory.js';
 import type { InMemoryKafka } from '../../src/testing/in-memory-kafka/in-memory-kafka.js';
 import type { Topology } from '../../src/topology/nodes.js';
 import { SimulatedProcess, type VirtualWorld } from './virtual-world.js';
@@ -23,14 +23,14 @@ export class SimulatedApp {
   app: StreamsApp | null = null;
   /** Errors that stopped the app or that it reported. */
   readonly errors: Error[] = [];
-  private disk: Disk;
+  private disk: InMemoryDirectory;
   private starts = 0;
 
   constructor(
     readonly name: string,
     private readonly options: SimulatedAppOptions,
   ) {
-    this.disk = new Disk(options.newId());
+    this.disk = new InMemoryDirectory(options.newId());
   }
 
   get isRunning(): boolean {
@@ -86,43 +86,11 @@ export class SimulatedApp {
 
   /** The next start is on another machine. */
   newDisk(): void {
-    this.disk = new Disk(this.options.newId());
+    this.disk = new InMemoryDirectory(this.options.newId());
   }
 
   private fault(error: Error): void {
     this.errors.push(error);
-  }
-}
-
-/** Everything in memory: identity and member ids survive a crash, stores do not. */
-class Disk implements InstanceDirectory {
-  private readonly members = new Map<string, string>();
-
-  constructor(readonly processId: string) {}
-
-  memberId(thread: string): string | null {
-    return this.members.get(thread) ?? null;
-  }
-
-  async rememberMember(thread: string, memberId: string | null): Promise<void> {
-    if (memberId === null) this.members.delete(thread);
-    else this.members.set(thread, memberId);
-  }
-
-  taskDirectory(taskId: string): string {
-    return `/nowhere/${taskId}`;
-  }
-
-  async tasks(): Promise<string[]> {
-    return [];
-  }
-
-  async removeStale(): Promise<string[]> {
-    return [];
-  }
-
-  async release(): Promise<void> {
-    // Nothing is locked.
   }
 }
 

@@ -231,6 +231,7 @@ export class SimulatedMember {
       topologyFingerprint: '',
       tasksWithState: this.world.tasks.filter(({ task }) => this.state.has(formatTaskId(task))).map(({ task }) => ({ task, offsetSum: 1 })),
       applicationServer: null,
+      tags: {},
       ownedTasks: claim.tasks,
       generation: claim.generation,
       nonce: String(claim.wish),

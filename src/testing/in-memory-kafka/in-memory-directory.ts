@@ -1,0 +1,41 @@
+import type { InstanceDirectory } from '../../stores/state-directory.js';
+
+/** What an instance without a disk has of one: its identity and member ids outlive a restart of the app, stores do not. */
+export class InMemoryDirectory implements InstanceDirectory {
+  private readonly members = new Map<string, string>();
+
+  constructor(readonly processId: string) {}
+
+  memberId(thread: string): string | null {
+    return this.members.get(thread) ?? null;
+  }
+
+  async rememberMember(thread: string, memberId: string | null): Promise<void> {
+    if (memberId === null) this.members.delete(thread);
+    else this.members.set(thread, memberId);
+  }
+
+  taskDirectory(taskId: string): string {
+    return `memory:${this.processId}/${taskId}`;
+  }
+
+  async tasks(): Promise<string[]> {
+    return [];
+  }
+
+  async offsetSum(): Promise<null> {
+    return null;
+  }
+
+  async rememberOffsetSum(): Promise<void> {
+    // What is in memory is gone after a crash: there is nothing to tell then.
+  }
+
+  async removeStale(): Promise<string[]> {
+    return [];
+  }
+
+  async release(): Promise<void> {
+    // Nothing is locked.
+  }
+}
