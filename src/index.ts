@@ -8,7 +8,7 @@
  */
 export { StreamsApp } from './app/streams-app.js';
 export type { CloseOptions, StreamsAppEvents, StreamsState, UncaughtErrorAnswer, UncaughtErrorHandler } from './app/streams-app.js';
-export type { AppMetrics, GroupMetricsSnapshot, TaskMetricsSnapshot } from './app/app-metrics.js';
+export type { AppMetrics, GroupMetricsSnapshot, StandbyMetricsSnapshot, TaskMetricsSnapshot } from './app/app-metrics.js';
 export type { StreamsConfig } from './app/config.js';
 export type { GroupView, GroupViewMember } from './rebalance/group-view.js';
 export { errorTable, KafkaTransportError, MillraceError } from './errors.js';
@@ -24,6 +24,19 @@ export { consoleLogger } from './observability/console-logger.js';
 export type { LogLevel } from './observability/console-logger.js';
 export { silentLogger } from './observability/logger.js';
 export type { Logger } from './observability/logger.js';
+export type {
+  AssignorInput,
+  AssignorMember,
+  AssignorSettings,
+  AssignorTask,
+  MemberTarget,
+  TargetAssignment,
+  TaskAssignor,
+} from './rebalance/assignor.js';
+export { rangeAssignor, stickyAssignor } from './rebalance/built-in-assignors.js';
+export type { TaskOffsetSum } from './rebalance/member-subscription.js';
+export type { TaskId } from './rebalance/task-id.js';
+export type { StandbyProgress, StandbySuspension, StandbyUpdateListener } from './runtime/standby-listener.js';
 export type { RestoreListener, RestoreProgress } from './runtime/state-restorer.js';
 export type { DeserializationHandler, FailedRecord, HandlerAnswer, ProcessingHandler, ProductionHandler } from './runtime/error-policy.js';
 export { serdes } from './serdes/serdes.js';

@@ -7,7 +7,7 @@ import { planAssignment, type TaskSpec } from '../../src/rebalance/assignment-pl
 import { decodeAssignment } from '../../src/rebalance/consumer-protocol.js';
 import { GroupMember } from '../../src/rebalance/group-member.js';
 import type { GroupMemberOptions } from '../../src/rebalance/group-member-options.js';
-import { stickyAssignor } from '../../src/rebalance/sticky-assignor.js';
+import { stickyAssignor } from '../../src/rebalance/built-in-assignors.js';
 import { formatTaskId, type TaskId } from '../../src/rebalance/task-id.js';
 
 const topic = `group-member-${randomUUID()}`;
@@ -15,6 +15,7 @@ const partitions = 6;
 const tasks: readonly TaskSpec[] = Array.from({ length: partitions }, (_, partition) => ({
   task: { subTopology: 0, partition },
   inputs: [{ topic, partition }],
+  changelogs: [],
 }));
 
 const brokers = (process.env.KAFKA_BROKERS ?? '').split(',');
@@ -61,6 +62,7 @@ class Instance {
           })),
           applicationServer: null,
           tags: {},
+          standbyTasks: [],
         }),
         inputPartitions: (task) => [{ topic, partition: task.partition }],
         assign: (members) => planAssignment({ tasks, members, assignor: stickyAssignor }).assignments,

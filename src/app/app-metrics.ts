@@ -1,6 +1,7 @@
 import type { FetcherMetrics } from '../kafka/fetcher/fetcher-options.js';
 import type { EpochMetricsSnapshot } from '../observability/epoch-metrics.js';
 import type { GroupPhase } from '../rebalance/group-protocol.js';
+import type { StandbyProgress } from '../runtime/standby-listener.js';
 import type { RestoreProgress } from '../runtime/state-restorer.js';
 import { formatTaskId } from '../rebalance/task-id.js';
 import type { BuiltThread } from '../runtime/thread-factory.js';
@@ -21,6 +22,8 @@ export interface AppMetrics {
   readonly fetcher: Readonly<FetcherMetrics> | null;
   /** Where this instance stands in its consumer group. */
   readonly group: GroupMetricsSnapshot | null;
+  /** Copies of other instances' tasks that follow their changelogs here, by task id. */
+  readonly standbys: Readonly<Record<string, StandbyMetricsSnapshot>>;
   /** Stores that are being restored now, with progress and time left; empty when everything runs. */
   readonly restoring: readonly RestoreProgress[];
   /** Total of `dropped` over tasks and reasons. */
@@ -39,6 +42,14 @@ export interface GroupMetricsSnapshot {
   readonly stable: boolean;
   /** Ids of the tasks that the group has given to this instance, those being restored included. */
   readonly ownedTasks: readonly string[];
+}
+
+/** A copy of another instance's task. */
+export interface StandbyMetricsSnapshot {
+  /** Records behind the ends of its changelogs; offsets of transaction markers count. */
+  readonly lag: number;
+  /** By store name. */
+  readonly stores: Readonly<Record<string, StandbyProgress>>;
 }
 
 /** Counters of one task since this instance began to run it. */
@@ -66,7 +77,7 @@ export interface TaskMetricsSnapshot {
 
 export function snapshotMetrics(state: StreamsState, built: BuiltThread | null): AppMetrics {
   if (built === null)
-    return { state, tasks: {}, epochs: null, producer: null, fetcher: null, group: null, restoring: [], droppedRecords: 0 };
+    return { state, tasks: {}, epochs: null, producer: null, fetcher: null, group: null, standbys: {}, restoring: [], droppedRecords: 0 };
   const tasks: Record<string, TaskMetricsSnapshot> = {};
   let droppedRecords = 0;
   for (const [id, metrics] of built.taskMetrics) {
@@ -97,9 +108,19 @@ export function snapshotMetrics(state: StreamsState, built: BuiltThread | null):
     producer: built.producer.metrics(),
     fetcher: { ...built.fetcher.metrics },
     group: groupSnapshot(built.member),
+    standbys: standbySnapshots(built),
     restoring: built.restorer.progress(),
     droppedRecords,
   };
+}
+
+function standbySnapshots({ standbys }: BuiltThread): Record<string, StandbyMetricsSnapshot> {
+  return Object.fromEntries(
+    [...standbys.tasks].map(([id, task]) => [
+      id,
+      { lag: task.lag, stores: Object.fromEntries(task.stores.map((store) => [store.changelog.store, store.progress()])) },
+    ]),
+  );
 }
 
 function groupSnapshot(member: BuiltThread['member']): GroupMetricsSnapshot {

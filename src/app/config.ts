@@ -1,5 +1,6 @@
 import { MillraceError } from '../errors.js';
 import { silentLogger, type Logger } from '../observability/logger.js';
+import { defaultAssignorSettings, type TaskAssignor } from '../rebalance/assignor.js';
 import type { DeserializationHandler, ProcessingHandler, ProductionHandler } from '../runtime/error-policy.js';
 import { isSerde } from '../serdes/checked-serde.js';
 import type { Serde } from '../serdes/serde.js';
@@ -48,6 +49,24 @@ export interface StreamsConfig {
   readonly transactionTimeout?: number;
   /** `host:port` under which other instances reach this one for queries; every member of the group learns it. Default none. */
   readonly applicationServer?: string | null;
+  /**
+   * Copies of each task's state on other instances, kept current, so that one of them takes over with hardly anything to restore. Default 0; there are no more than other
+   * instances.
+   */
+  readonly numStandbyReplicas?: number;
+  /**
+   * Who decides which instance runs what. `sticky` (default): balance, then where the state is, then few moves. `range`: contiguous ranges of partitions. Or one of your own
+   * (`TaskAssignor`). The same in all instances.
+   */
+  readonly assignor?: 'sticky' | 'range' | TaskAssignor;
+  /** A task moves to an instance whose state is at most so many records behind; to others it moves once a copy there has caught up. Default 10 000. */
+  readonly acceptableRecoveryLag?: number;
+  /** Copies that catch up at a time, over the whole group, for tasks that are to move. Default 2. */
+  readonly maxWarmupReplicas?: number;
+  /** How often tasks that wait for a copy are looked at again, if no copy says that it is ready, ms. Default 600 000; at least 60 000, as in Kafka Streams. */
+  readonly probingRebalanceInterval?: number;
+  /** Names of `clientTags`: copies go where these differ from the instance that runs the task, and from each other. Default none. */
+  readonly rackAwareTags?: readonly string[];
   /** Where this instance runs, as `{ zone: 'eu-1a' }`: at most 5 tags, names up to 20 characters and values up to 30, as in Kafka Streams. Default none. */
   readonly clientTags?: Readonly<Record<string, string>>;
   /** Of internal topics; -1 (default) takes the broker's. */
@@ -125,6 +144,12 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     transactionTimeout: config.transactionTimeout ?? 10_000,
     applicationServer: config.applicationServer ?? null,
     clientTags: config.clientTags ?? {},
+    numStandbyReplicas: config.numStandbyReplicas ?? 0,
+    assignor: config.assignor ?? 'sticky',
+    acceptableRecoveryLag: config.acceptableRecoveryLag ?? defaultAssignorSettings.acceptableRecoveryLag,
+    maxWarmupReplicas: config.maxWarmupReplicas ?? defaultAssignorSettings.maxWarmupReplicas,
+    probingRebalanceInterval: config.probingRebalanceInterval ?? 600_000,
+    rackAwareTags: config.rackAwareTags ?? [],
     replicationFactor: config.replicationFactor ?? -1,
     defaultKeySerde: config.defaultKeySerde ?? null,
     defaultValueSerde: config.defaultValueSerde ?? null,
@@ -160,6 +185,12 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'transactionTimeout',
   'applicationServer',
   'clientTags',
+  'numStandbyReplicas',
+  'assignor',
+  'acceptableRecoveryLag',
+  'maxWarmupReplicas',
+  'probingRebalanceInterval',
+  'rackAwareTags',
   'replicationFactor',
   'defaultKeySerde',
   'defaultValueSerde',
@@ -191,6 +222,20 @@ function findFaults(config: StreamsConfig): string[] {
     (value) => value === null || (typeof value === 'string' && /^.+:\d{1,5}$/.test(value)),
   );
   ofKind(faults, config, 'clientTags', 'at most 5 tags, names of 1 to 20 characters with values of 1 to 30', isTags);
+  whole(faults, config, 'numStandbyReplicas', 0);
+  whole(faults, config, 'acceptableRecoveryLag', 0);
+  whole(faults, config, 'maxWarmupReplicas', 1);
+  milliseconds(faults, config, 'probingRebalanceInterval', 60_000);
+  ofKind(faults, config, 'assignor', '"sticky", "range" or an object with a name and assign()', isAssignor);
+  ofKind(
+    faults,
+    config,
+    'rackAwareTags',
+    'names of clientTags',
+    (value) => Array.isArray(value) && value.every((tag) => typeof tag === 'string'),
+  );
+  for (const tag of Array.isArray(config.rackAwareTags) ? (config.rackAwareTags as readonly string[]) : [])
+    if (!Object.hasOwn(config.clientTags ?? {}, tag)) faults.push(`rackAwareTags names ${tag}, which clientTags has not`);
   for (const key of ['stateDir', 'clientId'] as const)
     ofKind(faults, config, key, 'a string', (value) => typeof value === 'string' && value !== '');
   ofKind(
@@ -257,6 +302,12 @@ function atLeast(faults: string[], config: StreamsConfig, key: keyof StreamsConf
   if (typeof value !== 'number' || !Number.isFinite(value) || value < least) faults.push(`${key} must be a number of at least ${least}`);
 }
 
+function whole(faults: string[], config: StreamsConfig, key: keyof StreamsConfig, least: number): void {
+  const value: unknown = config[key];
+  if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) >= least))
+    faults.push(`${key} must be a whole number of at least ${least}`);
+}
+
 /** What the wire and timers can carry: a signed 32-bit number of milliseconds. */
 const longestMs = 2_147_483_647;
 
@@ -271,6 +322,11 @@ function milliseconds(faults: string[], config: StreamsConfig, key: keyof Stream
 function ofKind(faults: string[], config: StreamsConfig, key: keyof StreamsConfig, what: string, fits: (value: unknown) => boolean): void {
   const value: unknown = config[key];
   if (value !== undefined && !fits(value)) faults.push(`${key} must be ${what}`);
+}
+
+function isAssignor(value: unknown): boolean {
+  if (value === 'sticky' || value === 'range') return true;
+  return isObject(value) && typeof (value as TaskAssignor).name === 'string' && typeof (value as TaskAssignor).assign === 'function';
 }
 
 function isTags(value: unknown): boolean {

@@ -4,8 +4,10 @@ import { delay } from '../kafka/backoff.js';
 import type { KafkaPort } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import { emptyGroupView, type GroupView } from '../rebalance/group-view.js';
+import { builtInAssignor } from '../rebalance/built-in-assignors.js';
 import { LocalState } from '../runtime/local-state.js';
 import { SerdeDefaults } from '../runtime/serde-defaults.js';
+import type { StandbyUpdateListener } from '../runtime/standby-listener.js';
 import type { RestoreListener } from '../runtime/state-restorer.js';
 import { buildThread, type BuiltThread } from '../runtime/thread-factory.js';
 import { GlobalTables } from '../runtime/global-tables.js';
@@ -65,6 +67,7 @@ export class StreamsApp {
   private readonly events = new EventEmitter<StreamsAppEvents>();
   private currentState: StreamsState = 'created';
   private restoreListener: RestoreListener = {};
+  private standbyListener: StandbyUpdateListener = {};
   private uncaughtErrorHandler: UncaughtErrorHandler = () => 'shutdownClient';
   private ports: KafkaPort[] = [];
   private directory: InstanceDirectory | null = null;
@@ -117,6 +120,11 @@ export class StreamsApp {
   /** Told of every store that is restored, with progress and time left. Set it before `start`. */
   setRestoreListener(listener: RestoreListener): void {
     this.restoreListener = listener;
+  }
+
+  /** Told of every standby on this instance, as its stores follow their changelogs. Set it before `start`. */
+  setStandbyUpdateListener(listener: StandbyUpdateListener): void {
+    this.standbyListener = listener;
   }
 
   /** Asked after an error that Millrace can't mend. Default: `shutdownClient`. */
@@ -228,11 +236,20 @@ export class StreamsApp {
         localState,
         applicationServer: config.applicationServer,
         clientTags: config.clientTags,
+        assignor: typeof config.assignor === 'string' ? builtInAssignor(config.assignor) : config.assignor,
+        assignment: {
+          numStandbyReplicas: config.numStandbyReplicas,
+          acceptableRecoveryLag: config.acceptableRecoveryLag,
+          maxWarmupReplicas: config.maxWarmupReplicas,
+          rackAwareTags: config.rackAwareTags,
+        },
+        probingRebalanceInterval: config.probingRebalanceInterval,
         clusterId,
         restoreListener: this.restoreListener,
+        standbyListener: this.standbyListener,
         globalStore: (name) => this.globals?.store(name),
       },
-      { main, restore },
+      { main, restore, standby: () => this.openStandbyPort() },
       {
         onActivity: (activity) => {
           if (this.currentState === 'running' || this.currentState === 'rebalancing') this.become(activity);
@@ -281,6 +298,12 @@ export class StreamsApp {
       this.logger,
     );
     this.ports.push(port);
+    return port;
+  }
+
+  private async openStandbyPort(): Promise<KafkaPort> {
+    const port = this.openPort('standby');
+    await port.connect();
     return port;
   }
 
@@ -393,6 +416,7 @@ export class StreamsApp {
     const { built } = this;
     if (built !== null) {
       built.chores.stop();
+      built.leader.cancelProbe();
       if (clean) await step(() => built.member.leave());
       await step(() => built.thread.stop(clean));
       if (!clean) await step(() => built.member.leave());
@@ -409,6 +433,7 @@ export class StreamsApp {
   private async abandon(): Promise<void> {
     const { built } = this;
     built?.chores.stop();
+    built?.leader.cancelProbe();
     built?.member.stop();
     const stopped = Promise.allSettled([built?.thread.stop(false), this.globals?.close()]);
     await Promise.race([stopped, delay(abandonWithinMs)]);

@@ -6,7 +6,15 @@
  * Called by the application's `assign` callback, which knows tasks and topics; pure.
  */
 import type { TopicPartition } from '../kafka/port.js';
-import type { AssignorMember, TaskAssignor } from './assignor.js';
+import {
+  defaultAssignorSettings,
+  type AssignorMember,
+  type AssignorSettings,
+  type AssignorTask,
+  type TargetAssignment,
+  type TaskAssignor,
+} from './assignor.js';
+import { checkedTarget } from './assignor-answer.js';
 import type { AssignedMember } from './group-view.js';
 import { assignmentVersion, type AssignmentError, type MemberAssignment } from './member-assignment.js';
 import type { JoinedSubscription } from './member-subscription.js';
@@ -16,6 +24,8 @@ import { formatTaskId, type TaskId } from './task-id.js';
 export interface TaskSpec {
   readonly task: TaskId;
   readonly inputs: readonly TopicPartition[];
+  /** Changelog partitions of its stores; none for a task without state. */
+  readonly changelogs: readonly TopicPartition[];
 }
 
 export interface JoinedMember {
@@ -29,6 +39,10 @@ export interface PlanInput {
   readonly tasks: readonly TaskSpec[];
   readonly members: readonly JoinedMember[];
   readonly assignor: TaskAssignor;
+  /** Default: no copies. */
+  readonly settings?: AssignorSettings;
+  /** Ends of a task's changelogs, summed, by task id; a task that is absent has none that are known. */
+  readonly endOffsetSums?: ReadonlyMap<string, number>;
   /** Members that must not run anything, by member id, and why (another topology, for instance). */
   readonly refused?: ReadonlyMap<string, AssignmentError>;
 }
@@ -37,35 +51,79 @@ export interface AssignmentPlan {
   readonly assignments: ReadonlyMap<string, MemberAssignment>;
   /** Tasks that wait for their owner to give them up. */
   readonly withheld: readonly TaskId[];
+  /** Copies that are to run where they are once they have caught up: the target is not reached yet. */
+  readonly warmups: number;
 }
 
+/** Errors: MILL_ASSIGNOR_INVALID, and whatever a custom assignor throws, as that. */
 export function planAssignment(input: PlanInput): AssignmentPlan {
-  const { tasks, members, assignor, refused = new Map<string, AssignmentError>() } = input;
+  const { members, refused = new Map<string, AssignmentError>() } = input;
   const claims = new Claims(members);
-  const takers = members.flatMap(({ memberId, subscription }): AssignorMember[] => {
-    if (subscription === null || refused.has(memberId)) return [];
-    const ownedTasks = subscription.ownedTasks.filter((task) => claims.ownerOf(task) === memberId);
-    return [{ memberId, processId: subscription.processId, ownedTasks, tasksWithState: subscription.tasksWithState }];
-  });
-  const target =
-    takers.length === 0 ? new Map<string, readonly TaskId[]>() : assignor.assign({ tasks: tasks.map(({ task }) => task), members: takers });
-
+  const target = targetOf(input, claims, refused);
   const withheld: TaskId[] = [];
   const active = new Map<string, TaskId[]>();
+  const copies = new Map<string, MemberCopies>();
+  const stateful = new Set(input.tasks.filter(({ changelogs }) => changelogs.length > 0).map(({ task }) => formatTaskId(task)));
+  let warmups = 0;
   for (const [memberId, wanted] of target) {
     const given: TaskId[] = [];
-    for (const task of wanted) (claims.allows(task, memberId) ? given : withheld).push(task);
+    const awaited: TaskId[] = [];
+    for (const task of wanted.active) (claims.allows(task, memberId) ? given : awaited).push(task);
     active.set(memberId, given);
+    withheld.push(...awaited);
+    const warmup = wanted.warmup ?? [];
+    warmups += warmup.length;
+    // Who is to run a task gets a copy while its owner gives it up, so that nothing is closed in between.
+    const ready = awaited.filter((task) => stateful.has(formatTaskId(task)));
+    copies.set(memberId, { standbyTasks: distinct([...(wanted.standby ?? []), ...warmup, ...ready]), warmupTasks: warmup });
   }
+  dropBesideActive(members, copies, (task) => claims.claimants(task));
 
-  const inputs = new Map(tasks.map((spec) => [formatTaskId(spec.task), spec.inputs]));
-  const shared = sharedPart(members, active, withheld.length === 0);
+  const inputs = new Map(input.tasks.map((spec) => [formatTaskId(spec.task), spec.inputs]));
+  const shared = sharedPart(members, active, copies, withheld.length === 0);
   const assignments = members.map(({ memberId }): [string, MemberAssignment] => {
     const activeTasks = active.get(memberId) ?? [];
     const partitions = activeTasks.flatMap((task) => inputs.get(formatTaskId(task)) ?? []);
-    return [memberId, { ...shared, activeTasks, partitions, error: refused.get(memberId) ?? null }];
+    return [memberId, { ...shared, ...(copies.get(memberId) ?? noCopies), activeTasks, partitions, error: refused.get(memberId) ?? null }];
   });
-  return { assignments: new Map(assignments), withheld };
+  return { assignments: new Map(assignments), withheld, warmups };
+}
+
+type MemberCopies = Pick<MemberAssignment, 'standbyTasks' | 'warmupTasks'>;
+const noCopies: MemberCopies = { standbyTasks: [], warmupTasks: [] };
+
+function targetOf(input: PlanInput, claims: Claims, refused: ReadonlyMap<string, AssignmentError>): TargetAssignment {
+  const takers = input.members.flatMap(({ memberId, groupInstanceId, subscription }): AssignorMember[] => {
+    if (subscription === null || refused.has(memberId)) return [];
+    const ownedTasks = subscription.ownedTasks.filter((task) => claims.ownerOf(task) === memberId);
+    const { processId, tags, standbyTasks, tasksWithState } = subscription;
+    return [{ memberId, groupInstanceId, processId, tags, ownedTasks, standbyTasks, tasksWithState }];
+  });
+  if (takers.length === 0) return new Map();
+  const tasks = input.tasks.map(({ task, changelogs }): AssignorTask => ({
+    ...task,
+    stateful: changelogs.length > 0,
+    endOffsetSum: input.endOffsetSums?.get(formatTaskId(task)) ?? null,
+  }));
+  return checkedTarget(input.assignor, { tasks, members: takers, settings: input.settings ?? defaultAssignorSettings });
+}
+
+/** No copy in a process that runs the task still, although it is to give it up. */
+function dropBesideActive(
+  members: readonly JoinedMember[],
+  copies: Map<string, MemberCopies>,
+  claimants: (task: TaskId) => readonly string[],
+): void {
+  const processes = new Map(members.map(({ memberId, subscription }) => [memberId, subscription?.processId ?? memberId]));
+  for (const [memberId, { standbyTasks, warmupTasks }] of copies) {
+    const here = processes.get(memberId);
+    const mayCopy = (task: TaskId): boolean => !claimants(task).some((claimant) => processes.get(claimant) === here);
+    copies.set(memberId, { standbyTasks: standbyTasks.filter(mayCopy), warmupTasks: warmupTasks.filter(mayCopy) });
+  }
+}
+
+function distinct(tasks: readonly TaskId[]): TaskId[] {
+  return [...new Map(tasks.map((task) => [formatTaskId(task), task])).values()];
 }
 
 /** When the leader can't assign at all (a source topic is missing, say): everybody keeps what runs and learns why. */
@@ -81,30 +139,31 @@ export function planFailure(
       (subscription?.ownedTasks ?? []).filter((task) => claims.allows(task, memberId)),
     ]),
   );
-  const shared = sharedPart(members, kept, true);
+  const shared = sharedPart(members, kept, new Map(), true);
   const assignments = members.map(({ memberId }): [string, MemberAssignment] => {
     const activeTasks = kept.get(memberId) ?? [];
-    return [memberId, { ...shared, activeTasks, partitions: activeTasks.flatMap(inputs), error }];
+    return [memberId, { ...shared, ...noCopies, activeTasks, partitions: activeTasks.flatMap(inputs), error }];
   });
-  return { assignments: new Map(assignments), withheld: [] };
+  return { assignments: new Map(assignments), withheld: [], warmups: 0 };
 }
 
 function sharedPart(
   members: readonly JoinedMember[],
   active: ReadonlyMap<string, readonly TaskId[]>,
+  copies: ReadonlyMap<string, MemberCopies>,
   settled: boolean,
-): Pick<MemberAssignment, 'version' | 'standbyTasks' | 'liveTransactionalIds' | 'settled' | 'members'> {
+): Pick<MemberAssignment, 'version' | 'liveTransactionalIds' | 'settled' | 'members'> {
   const subscriptions = members.flatMap(({ subscription }) => (subscription === null ? [] : [subscription]));
   return {
     version: Math.min(assignmentVersion, ...subscriptions.map(({ version }) => version)),
-    standbyTasks: [],
     liveTransactionalIds: subscriptions.flatMap(({ transactionalId }) => (transactionalId === null ? [] : [transactionalId])).sort(),
     settled,
     members: members
       .flatMap(({ memberId, subscription }): AssignedMember[] => {
         if (subscription === null) return [];
         const { processId, thread, applicationServer, tags } = subscription;
-        return [{ memberId, processId, thread, applicationServer, tags, activeTasks: active.get(memberId) ?? [], standbyTasks: [] }];
+        const { standbyTasks } = copies.get(memberId) ?? noCopies;
+        return [{ memberId, processId, thread, applicationServer, tags, activeTasks: active.get(memberId) ?? [], standbyTasks }];
       })
       .sort((a, b) => (a.memberId < b.memberId ? -1 : 1)),
   };
@@ -115,6 +174,7 @@ function sharedPart(
  * generation counts (KIP-792), and of equal ones none.
  */
 class Claims {
+  private readonly all = new Map<string, string[]>();
   private readonly best = new Map<string, { readonly memberId: string; readonly generation: number; readonly contested: boolean }>();
 
   constructor(members: readonly JoinedMember[]) {
@@ -124,10 +184,16 @@ class Claims {
       for (const task of subscription.ownedTasks) {
         const key = formatTaskId(task);
         const known = this.best.get(key);
+        this.all.set(key, [...(this.all.get(key) ?? []), memberId]);
         if (known === undefined || generation > known.generation) this.best.set(key, { memberId, generation, contested: false });
         else if (generation === known.generation) this.best.set(key, { ...known, contested: true });
       }
     }
+  }
+
+  /** Everybody who says so, rightly or not. */
+  claimants(task: TaskId): readonly string[] {
+    return this.all.get(formatTaskId(task)) ?? [];
   }
 
   ownerOf(task: TaskId): string | null {

@@ -19,6 +19,8 @@ export interface MemberAssignment {
   readonly activeTasks: readonly TaskId[];
   /** Tasks of which the member keeps a copy of the state; empty from a leader before version 2. */
   readonly standbyTasks: readonly TaskId[];
+  /** Those of `standbyTasks` that are to run here once they have caught up. */
+  readonly warmupTasks: readonly TaskId[];
   /** Input partitions of `activeTasks`: what Kafka's tools show. */
   readonly partitions: readonly TopicPartition[];
   /** Transactional ids of all members of this generation: the transaction of any other id of the application has lost its owner. */
@@ -41,6 +43,7 @@ export const emptyAssignment: MemberAssignment = {
   version: assignmentVersion,
   activeTasks: [],
   standbyTasks: [],
+  warmupTasks: [],
   partitions: [],
   liveTransactionalIds: [],
   settled: true,
@@ -57,6 +60,7 @@ export function encodeMemberAssignment(assignment: MemberAssignment): Buffer {
     v: assignment.version,
     active: assignment.activeTasks.map(formatTaskId),
     standby: assignment.standbyTasks.map(formatTaskId),
+    ...(assignment.warmupTasks.length > 0 && { warmup: assignment.warmupTasks.map(formatTaskId) }),
     txns: assignment.liveTransactionalIds,
     settled: assignment.settled,
     error: assignment.error,
@@ -86,6 +90,7 @@ export function decodeMemberAssignment(bytes: Buffer): MemberAssignment {
       version: body.v ?? assignmentVersion,
       activeTasks: (body.active ?? []).map(parseTaskId),
       standbyTasks: (body.standby ?? []).map(parseTaskId),
+      warmupTasks: (body.warmup ?? []).map(parseTaskId),
       partitions,
       liveTransactionalIds: body.txns ?? [],
       settled: body.settled ?? true,
@@ -109,6 +114,7 @@ interface AssignmentBody {
   readonly v: number;
   readonly active: readonly string[];
   readonly standby: readonly string[];
+  readonly warmup?: readonly string[];
   readonly txns: readonly string[];
   readonly settled: boolean;
   readonly error: AssignmentError | null;

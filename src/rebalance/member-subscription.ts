@@ -8,6 +8,7 @@ import { MillraceError } from '../errors.js';
 import { decodeSubscription, encodeSubscription } from './consumer-protocol.js';
 import type { TopicPartition } from '../kafka/port.js';
 import { formatTaskId, parseTaskId, type TaskId } from './task-id.js';
+import { decodeTaskSet, encodeTaskSet } from './task-set-codec.js';
 
 export const subscriptionVersion = 2;
 
@@ -23,14 +24,16 @@ export interface MemberSubscription {
   readonly transactionalId: string | null;
   readonly topologyFingerprint: string;
   /** Tasks of which this process has state, on its disk or in a copy that it keeps. */
-  readonly tasksWithState: readonly TaskState[];
+  readonly tasksWithState: readonly TaskOffsetSum[];
+  /** Tasks of which it keeps a copy now. */
+  readonly standbyTasks: readonly TaskId[];
   /** `host:port` under which other instances reach this one for queries. */
   readonly applicationServer: string | null;
   /** Where the instance runs: rack, zone and the like. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
-export interface TaskState {
+export interface TaskOffsetSum {
   readonly task: TaskId;
   /** Changelog offsets that the state has reached, summed over the task's stores: compared with the sum of the ends it gives the lag, in records. */
   readonly offsetSum: number;
@@ -56,6 +59,7 @@ export function encodeMemberSubscription(subscription: JoinedSubscription, owned
     topology: subscription.topologyFingerprint,
     owned: subscription.ownedTasks.map(formatTaskId),
     state: Object.fromEntries(subscription.tasksWithState.map(({ task, offsetSum }) => [formatTaskId(task), offsetSum])),
+    standby: encodeTaskSet(subscription.standbyTasks),
     server: subscription.applicationServer,
     tags: subscription.tags,
     nonce: subscription.nonce,
@@ -83,6 +87,7 @@ export function decodeMemberSubscription(bytes: Buffer): JoinedSubscription {
       topologyFingerprint: body.topology ?? '',
       ownedTasks: (body.owned ?? []).map(parseTaskId),
       tasksWithState: Object.entries(body.state ?? {}).map(([task, offsetSum]) => ({ task: parseTaskId(task), offsetSum })),
+      standbyTasks: decodeTaskSet(body.standby ?? ''),
       applicationServer: body.server ?? null,
       tags: body.tags ?? {},
       generation: framed.generation,
@@ -101,6 +106,7 @@ interface SubscriptionBody {
   readonly topology: string;
   readonly owned: readonly string[];
   readonly state: Readonly<Record<string, number>>;
+  readonly standby: string;
   readonly server: string | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly nonce: string;

@@ -6,7 +6,7 @@
  */
 import type { Logger } from '../observability/logger.js';
 import { parseTaskId } from '../rebalance/task-id.js';
-import type { TaskState as TaskOffsets } from '../rebalance/member-subscription.js';
+import type { TaskOffsetSum } from '../rebalance/member-subscription.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import { TaskState, type TaskStateOptions } from '../stores/task-state.js';
 
@@ -41,7 +41,7 @@ export class LocalState {
     return state;
   }
 
-  get tasks(): TaskOffsets[] {
+  get tasks(): TaskOffsetSum[] {
     const sums = new Map(this.noted);
     for (const [task, state] of this.opened) sums.set(task, state.offsetSum);
     return [...sums].map(([task, offsetSum]) => ({ task: parseTaskId(task), offsetSum }));

@@ -1,10 +1,11 @@
 import type { Fetcher } from '../kafka/fetcher/fetcher.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import type { KafkaPort, TopicPartition } from '../kafka/port.js';
-import { RecordCursor } from '../kafka/record-batch/record-cursor.js';
 import { MillraceError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import type { TaskState } from '../stores/task-state.js';
+import { ChangelogApplier } from './changelog-applier.js';
+import { beginStore, readChangelogBounds, type ChangelogBounds, type ChangelogToRestore } from './changelog-bounds.js';
 
 /** Progress of a store's restore, told to the app's restore listener. */
 export interface RestoreProgress {
@@ -32,11 +33,6 @@ export interface RestoreListener {
   onBatch?(progress: RestoreProgress): void;
   /** When the store is where its changelog was at the start. */
   onEnd?(progress: RestoreProgress): void;
-}
-
-export interface ChangelogToRestore extends TopicPartition {
-  readonly store: string;
-  readonly topicId: string | null;
 }
 
 export interface StateRestorerOptions {
@@ -70,13 +66,13 @@ export class StateRestorer {
   /** Resolves when every changelog is restored; rejects with what failed, or when `signal` aborts. */
   async restore(taskId: string, state: TaskState, changelogs: readonly ChangelogToRestore[], signal: AbortSignal): Promise<void> {
     if (changelogs.length === 0) return;
-    const bounds = await this.bounds(changelogs);
+    const bounds = await readChangelogBounds(this.options.port, changelogs);
     // When one fails the others are stopped and waited for: the caller closes their stores, and may restore the same changelogs again.
     const siblings = new AbortController();
     const either = AbortSignal.any([signal, siblings.signal]);
     const restored = changelogs.map(async (changelog, index) => {
       try {
-        await this.restoreOne(taskId, state, changelog, bounds[index] as Bounds, either);
+        await this.restoreOne(taskId, state, changelog, bounds[index] as ChangelogBounds, either);
       } catch (error) {
         siblings.abort(error);
         throw error;
@@ -96,48 +92,16 @@ export class StateRestorer {
     this.fetcher = null;
   }
 
-  private async bounds(changelogs: readonly ChangelogToRestore[]): Promise<Bounds[]> {
-    const [starts, ends] = await Promise.all([
-      this.options.port.listOffsets(changelogs.map(({ topic, partition }) => ({ topic, partition, at: 'earliest' as const }))),
-      this.options.port.listOffsets(
-        changelogs.map(({ topic, partition }) => ({ topic, partition, at: 'latest' as const, isolation: 'read_uncommitted' as const })),
-      ),
-    ]);
-    const find = (answers: typeof starts, { topic, partition }: TopicPartition): number => {
-      const answer = answers.find((candidate) => candidate.topic === topic && candidate.partition === partition);
-      if (answer === undefined || answer.errorCode !== 0) {
-        throw new MillraceError(
-          'MILL_BROKER_ERROR',
-          `can’t read the offsets of ${topic}-${partition} (error ${answer?.errorCode ?? 'none'})`,
-          {
-            details: { topic, partition, brokerErrorCode: answer?.errorCode },
-          },
-        );
-      }
-      return answer.offset;
-    };
-    return changelogs.map((changelog) => ({ start: find(starts, changelog), end: find(ends, changelog) }));
-  }
-
   private async restoreOne(
     taskId: string,
     state: TaskState,
     changelog: ChangelogToRestore,
-    bounds: Bounds,
+    bounds: ChangelogBounds,
     signal: AbortSignal,
   ): Promise<void> {
     const { store, topic, partition } = changelog;
-    const known = state.position(store, { topic, topicId: changelog.topicId, clusterId: this.options.clusterId });
-    const tail = known !== null && known >= bounds.start && known <= bounds.end;
-    if (known !== null && !tail) {
-      this.options.logger.warn(
-        { taskId, store, topic, partition, position: known, ...bounds },
-        `the changelog no longer holds offset ${known} of store ${store}: its local content is dropped and it is restored whole`,
-      );
-    }
-    const from = tail ? known : bounds.start;
-    state.beginRestore(store, tail ? known : null);
-    const restoration = new Restoration(taskId, state, changelog, { from, end: bounds.end, whole: !tail }, this.options);
+    const { from, whole } = beginStore({ taskId, state }, changelog, bounds, this.options);
+    const restoration = new Restoration(taskId, state, changelog, { from, end: bounds.end, whole }, this.options);
     restoration.started();
     if (from < bounds.end) {
       const key = `${topic}-${partition}`;
@@ -198,26 +162,19 @@ function overtaken(cause: MillraceError): MillraceError {
   });
 }
 
-interface Bounds {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** How long a changelog may stand still below its end before dead owners are looked for, ms. */
 const heldBackAfterMs = 100;
 
 /** One store being restored: applies chunks one after the other and knows when it is done. */
 class Restoration {
-  position: number;
   readonly done: Promise<void>;
-  private recordsRestored = 0;
+  private readonly applier: ChangelogApplier;
   private chain: Promise<void> = Promise.resolve();
   private resolve: () => void = () => undefined;
   private reject: (error: unknown) => void = () => undefined;
   private settled = false;
   private readonly startedAt: number;
   private heldBack: NodeJS.Timeout | null = null;
-  private readonly cursor = new RecordCursor();
 
   constructor(
     private readonly taskId: string,
@@ -226,13 +183,17 @@ class Restoration {
     private readonly range: { readonly from: number; readonly end: number; readonly whole: boolean },
     private readonly options: StateRestorerOptions,
   ) {
-    this.position = range.from;
+    this.applier = new ChangelogApplier(state, changelog, options.isolation, range.from);
     this.startedAt = options.now();
     this.done = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
     this.done.catch(() => undefined);
+  }
+
+  get position(): number {
+    return this.applier.position;
   }
 
   isOf(partition: TopicPartition): boolean {
@@ -263,36 +224,12 @@ class Restoration {
   }
 
   private async apply(chunk: FetchedChunk): Promise<void> {
-    const { topic, partition, store } = this.changelog;
-    const { cursor } = this;
-    cursor.open(chunk.records, {
-      fetchOffset: chunk.fetchOffset,
-      isolation: this.options.isolation,
-      abortedTransactions: chunk.abortedTransactions,
-      topic,
-      partition,
-    });
-    let count = 0;
-    while (cursor.next()) {
-      if (cursor.keyStart < 0) continue;
-      const value = cursor.valueStart < 0 ? null : cursor.buffer;
-      this.state.restoreRecord(
-        store,
-        cursor.timestamp,
-        cursor.buffer,
-        cursor.keyStart,
-        cursor.keyEnd,
-        value,
-        cursor.valueStart,
-        cursor.valueEnd,
-      );
-      count++;
-    }
-    this.position = Math.max(this.position, cursor.nextOffset);
-    this.recordsRestored += count;
-    await this.state.restoreFlush(new Map([[store, this.position]]));
+    const { applier } = this;
+    applier.open(chunk);
+    applier.apply(Infinity, this.options.now);
+    await this.state.restoreFlush(new Map([[this.changelog.store, applier.position]]));
     this.tell('onBatch');
-    if (this.position >= this.range.end) {
+    if (applier.position >= this.range.end) {
       if (this.settle()) this.resolve();
     } else {
       this.watch();
@@ -351,7 +288,7 @@ class Restoration {
       startOffset: this.range.from,
       endOffset: this.range.end,
       position: this.position,
-      recordsRestored: this.recordsRestored,
+      recordsRestored: this.applier.records,
       etaMs: doneOffsets > 0 ? Math.round((elapsed / doneOffsets) * left) : null,
       whole: this.range.whole,
     };

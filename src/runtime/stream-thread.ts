@@ -11,6 +11,7 @@ import type { ActiveTask } from './active-task.js';
 import { commitInTime } from './commit-in-time.js';
 import type { EpochRunner } from './epoch-runner.js';
 import { recoveryOf } from './recovery.js';
+import type { StandbyTasks } from './standby-tasks.js';
 import type { StateRestorer } from './state-restorer.js';
 import type { TaskOpener } from './task-opener.js';
 import type { TaskPlan } from './task-plan.js';
@@ -30,6 +31,7 @@ export interface StreamThreadParts {
   readonly producer: EpochProducer;
   readonly restorer: StateRestorer;
   readonly opener: TaskOpener;
+  readonly standbys: StandbyTasks;
   readonly planOf: (taskId: string) => Promise<TaskPlan>;
   readonly listener: ThreadListener;
   readonly logger: Logger;
@@ -104,6 +106,8 @@ export class StreamThread {
   assigned(assignment: MemberAssignment): void {
     const next = new Set(assignment.activeTasks.map(formatTaskId));
     for (const id of next) this.owned.add(id);
+    const standby = assignment.standbyTasks.map(formatTaskId);
+    this.parts.standbys.assign(standby, assignment.warmupTasks.map(formatTaskId), this.owned);
     if (this.recovering === null) this.openMissing();
     this.report();
   }
@@ -295,7 +299,7 @@ export class StreamThread {
     const givenUp = (): boolean => signal.aborted || !this.owned.has(id);
     for (let attempt = 1; !givenUp(); attempt++) {
       try {
-        const active = await this.parts.opener.open(await this.parts.planOf(id), signal);
+        const active = await this.parts.opener.open(await this.parts.planOf(id), signal, () => this.parts.standbys.release(id));
         if (givenUp()) {
           await active.close(false);
           return;
@@ -439,6 +443,7 @@ export class StreamThread {
       () => this.closeTasks([...this.tasks.keys()], isClean),
       () => Promise.allSettled(this.closings),
       () => this.parts.fetcher.stop(),
+      () => this.parts.standbys.close(),
       () => this.parts.restorer.close(),
       () => this.parts.producer.close(),
     ];

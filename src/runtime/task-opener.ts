@@ -2,13 +2,12 @@ import type { CommittedOffset, KafkaPort, TopicPartition } from '../kafka/port.j
 import { MillraceError } from '../errors.js';
 import { errorName } from '../kafka/error-codes.js';
 import type { Logger } from '../observability/logger.js';
-import type { TaskState, TaskStateOptions } from '../stores/task-state.js';
 import { fetchCommittedOffsets } from '../transactions/committed-offsets.js';
 import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
-import type { StoreSpec, StateStore } from '../stores/store.js';
-import type { CompiledSerde } from '../serdes/serde.js';
+import type { StateStore } from '../stores/store.js';
 import { ActiveTask } from './active-task.js';
 import type { PartitionLag } from './partition-group.js';
+import type { OpenedState, StateOpener } from './state-opener.js';
 import type { StateRestorer } from './state-restorer.js';
 import { Task, type TaskInput } from './task.js';
 import type { TaskEnvironment } from './task-environment.js';
@@ -19,14 +18,8 @@ export interface TaskOpenerOptions {
   readonly env: (taskId: string) => TaskEnvironment;
   readonly groupId: string;
   readonly exactlyOnce: boolean;
-  readonly emitsOnCommit: boolean;
   readonly autoOffsetReset: 'earliest' | 'latest' | 'none';
-  readonly defaultEngine: 'memory' | 'leveldb';
-  /** Bytes of clean rows a task may cache. */
-  readonly cacheBytes: () => number;
-  readonly openState: (options: TaskStateOptions) => Promise<TaskState>;
-  readonly taskDirectory: (taskId: string) => string;
-  readonly storeSerdes: (spec: StoreSpec) => { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
+  readonly states: StateOpener;
   readonly globalStore: (name: string) => StateStore | undefined;
   readonly restorer: StateRestorer;
   readonly lags: PartitionLag;
@@ -34,6 +27,8 @@ export interface TaskOpenerOptions {
   readonly fenceDeadOwners: (metadata: readonly (string | null)[], signal: AbortSignal) => Promise<unknown>;
   readonly logger: Logger;
 }
+
+const noStandby = (): Promise<null> => Promise.resolve(null);
 
 /**
  * Takes a task over: stable committed offsets first, then the stores up to the changelog's end, then the task itself.
@@ -44,7 +39,8 @@ export interface TaskOpenerOptions {
 export class TaskOpener {
   constructor(private readonly options: TaskOpenerOptions) {}
 
-  async open(plan: TaskPlan, signal: AbortSignal): Promise<ActiveTask> {
+  /** `standby` is asked once, for the open state of the task's standby if there is one here; its tail is all that is restored then. */
+  async open(plan: TaskPlan, signal: AbortSignal, standby: () => Promise<OpenedState | null> = noStandby): Promise<ActiveTask> {
     const { options } = this;
     const committed = await fetchCommittedOffsets(
       {
@@ -58,18 +54,8 @@ export class TaskOpener {
       signal,
     );
     const inputs = await this.startingPoints(plan, committed);
-    let opened: Task | null = null;
-    const state = await options.openState({
-      taskId: plan.id,
-      directory: plan.stores.length === 0 ? null : options.taskDirectory(plan.id),
-      specs: plan.stores,
-      emitsOnCommit: options.emitsOnCommit,
-      defaultEngine: options.defaultEngine,
-      serdes: options.storeSerdes,
-      cacheBytes: options.cacheBytes(),
-      logger: options.logger,
-      recordTimestamp: () => (opened === null || opened.record.timestamp < 0 ? Date.now() : opened.record.timestamp),
-    });
+    const opened = (await standby()) ?? (await options.states.open(plan));
+    const { state } = opened;
     try {
       await options.restorer.restore(plan.id, state, plan.changelogs, signal);
       signal.throwIfAborted();
@@ -86,7 +72,7 @@ export class TaskOpener {
         topicOf: plan.topicOf,
         released: options.released,
       });
-      opened = task;
+      opened.recordTimestamp = () => task.record.timestamp;
       return new ActiveTask(plan.id, task, state, new Map(plan.changelogs.map(({ store, topic }) => [store, topic])), env.output);
     } catch (error) {
       await state.close({ clean: false });

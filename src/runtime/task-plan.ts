@@ -1,7 +1,7 @@
 import type { TopicPartition } from '../kafka/port.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
-import type { ChangelogToRestore } from './state-restorer.js';
+import type { ChangelogToRestore } from './changelog-bounds.js';
 
 /** Everything that is fixed about a task before it is opened: where it reads, what it keeps, where its changes are logged. */
 export interface TaskPlan {

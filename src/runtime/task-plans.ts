@@ -50,7 +50,11 @@ export class TaskPlans {
 
   /** Every task with what it reads, for the group's leader. */
   get specs(): TaskSpec[] {
-    return this.layout.tasks.map((task) => ({ task, inputs: this.layout.inputPartitions(task) }));
+    return this.layout.tasks.map((task) => ({
+      task,
+      inputs: this.layout.inputPartitions(task),
+      changelogs: this.layout.changelogPartitions(task).map(({ topic, partition }) => ({ topic, partition })),
+    }));
   }
 
   /** Whether both have the same tasks reading the same partitions. */

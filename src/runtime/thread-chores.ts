@@ -1,6 +1,7 @@
 import type { KafkaPort, TopicPartition } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import type { LocalState } from './local-state.js';
+import type { StandbyTasks } from './standby-tasks.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 
 /** Milliseconds between two rounds of each chore; Kafka Streams' `repartition.purge.interval.ms`, `metadata.max.age.ms`, `state.cleanup.delay.ms`; `offsets` is ours. */
@@ -20,6 +21,7 @@ export interface ThreadChoresOptions {
   readonly onTopicsChanged: () => void;
   readonly ownedTasks: () => ReadonlySet<string>;
   readonly localState: Pick<LocalState, 'save' | 'removed'>;
+  readonly standbys: Pick<StandbyTasks, 'ids' | 'noteCurrent'>;
   readonly logger: Logger;
 }
 
@@ -40,10 +42,11 @@ export class ThreadChores {
       if (await this.options.topicsChanged()) this.options.onTopicsChanged();
     });
     this.every(choreIntervals.offsets, 'noting how far the local state has got', async () => {
+      this.options.standbys.noteCurrent();
       this.options.localState.save();
     });
     this.every(choreIntervals.cleanup, 'deleting old local state', async () => {
-      const removed = await this.options.stateDirectory.removeStale(this.options.ownedTasks(), choreIntervals.cleanup);
+      const removed = await this.options.stateDirectory.removeStale(this.inUse(), choreIntervals.cleanup);
       if (removed.length === 0) return;
       this.options.localState.removed(removed);
       this.options.logger.info({ tasks: removed }, 'deleted the local state of tasks that run elsewhere');
@@ -65,6 +68,11 @@ export class ThreadChores {
     if (before.length === 0) return;
     await this.options.port.admin.deleteRecords(before);
     for (const { topic, partition, offset } of before) this.purged.set(`${topic}-${partition}`, offset);
+  }
+
+  /** Tasks with an open directory, running or not. */
+  private inUse(): ReadonlySet<string> {
+    return new Set([...this.options.ownedTasks(), ...this.options.standbys.ids]);
   }
 
   private every(interval: number, what: string, chore: () => Promise<void>): void {

@@ -1,16 +1,11 @@
-import { MillraceError } from '../errors.js';
 import { Fetcher } from '../kafka/fetcher/fetcher.js';
-import { backoffMs, delay } from '../kafka/backoff.js';
 import type { KafkaPort } from '../kafka/port.js';
 import { EpochMetrics } from '../observability/epoch-metrics.js';
 import type { Logger } from '../observability/logger.js';
-import { planAssignment, planFailure } from '../rebalance/assignment-plan.js';
-import type { AssignmentError, MemberAssignment } from '../rebalance/member-assignment.js';
+import type { AssignorSettings, TaskAssignor } from '../rebalance/assignor.js';
 import { GroupMember } from '../rebalance/group-member.js';
 import { groupViewOf, type GroupView } from '../rebalance/group-view.js';
-import type { JoinedMember } from '../rebalance/assignment-plan.js';
-import { stickyAssignor } from '../rebalance/sticky-assignor.js';
-import { formatTaskId } from '../rebalance/task-id.js';
+import { formatTaskId, parseTaskId } from '../rebalance/task-id.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { StateStore } from '../stores/store.js';
 import { topologyFingerprint } from '../topology/fingerprint.js';
@@ -18,10 +13,15 @@ import type { Topology } from '../topology/nodes.js';
 import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
 import { fenceDeadOwners, transactionalIdOf } from '../transactions/dead-owner.js';
 import { TransactionalProducer } from '../transactions/producer/transactional-producer.js';
+import { CurrentPlans } from './current-plans.js';
 import { EpochRunner } from './epoch-runner.js';
 import type { ErrorPolicy } from './error-policy.js';
+import { GroupLeader, refusal } from './group-leader.js';
 import type { SerdeDefaults } from './serde-defaults.js';
 import type { LocalState } from './local-state.js';
+import type { StandbyUpdateListener } from './standby-listener.js';
+import { StandbyTasks } from './standby-tasks.js';
+import { StateOpener } from './state-opener.js';
 import { StateRestorer, type RestoreListener } from './state-restorer.js';
 import { StreamThread, type ThreadListener } from './stream-thread.js';
 import type { TaskEnvironment } from './task-environment.js';
@@ -30,6 +30,7 @@ import { TaskOpener } from './task-opener.js';
 import { TaskPlans } from './task-plans.js';
 import { ThreadChores } from './thread-chores.js';
 import { ThreadOutput } from './thread-output.js';
+import { yieldToIo } from './wakeup.js';
 
 /** What a stream thread is made from. Times are milliseconds, sizes bytes. */
 export interface ThreadSettings {
@@ -57,8 +58,12 @@ export interface ThreadSettings {
   /** `host:port` for queries, told to the group. */
   readonly applicationServer: string | null;
   readonly clientTags: Readonly<Record<string, string>>;
+  readonly assignor: TaskAssignor;
+  readonly assignment: AssignorSettings;
+  readonly probingRebalanceInterval: number;
   readonly clusterId: string | null;
   readonly restoreListener: RestoreListener;
+  readonly standbyListener: StandbyUpdateListener;
   readonly globalStore: (name: string) => StateStore | undefined;
 }
 
@@ -70,6 +75,8 @@ export interface BuiltThread {
   readonly epochs: EpochRunner;
   readonly fetcher: Fetcher;
   readonly restorer: StateRestorer;
+  readonly standbys: StandbyTasks;
+  readonly leader: GroupLeader;
   readonly epochMetrics: EpochMetrics;
   readonly taskMetrics: ReadonlyMap<string, TaskMetrics>;
   readonly chores: ThreadChores;
@@ -80,7 +87,12 @@ export interface ThreadPorts {
   readonly main: KafkaPort;
   /** Changelogs: connections of their own, so that a restore never delays the live path. */
   readonly restore: KafkaPort;
+  /** For standbys, opened when there is one: their long polls must not delay a restore. */
+  readonly standby: () => Promise<KafkaPort>;
 }
+
+/** A fetch of one partition fits in. */
+const leastStandbyBytes = 1024 * 1024;
 
 /** Builds one stream thread over its ports. Nothing is sent before its parts are started. */
 export function buildThread(
@@ -176,18 +188,48 @@ export function buildThread(
       serde: (serde, node, part) => settings.serdes.compiled(serde, node, part),
     };
   };
+  const states = new StateOpener({
+    open: (options) => localState.open(options),
+    taskDirectory: (taskId) => stateDirectory.taskDirectory(taskId),
+    emitsOnCommit: settings.defaultEmit === 'onCommit',
+    defaultEngine: settings.storeEngine,
+    storeSerdes: (spec) => settings.serdes.ofStore(spec),
+    cacheBytes: () => Math.floor(settings.cacheBytes / Math.max(1, member.ownedTasks.length + standbys.ids.length)),
+    logger,
+  });
+  const standbys: StandbyTasks = new StandbyTasks({
+    openPort: ports.standby,
+    openFetcher: (port, onData, onError) =>
+      new Fetcher(port, {
+        isolation,
+        maxBufferedBytes: Math.max(leastStandbyBytes, Math.floor(settings.maxBufferedBytes / 4)),
+        autoOffsetReset: () => 'none',
+        logger,
+        onData,
+        onError: (error, partition) => {
+          onError(error, partition);
+        },
+      }),
+    planOf: async (taskId) => (await plans.current()).plan(taskId),
+    states,
+    isolation,
+    clusterId: settings.clusterId,
+    listener: settings.standbyListener,
+    logger,
+    pause: yieldToIo,
+    clock: () => performance.now(),
+    acceptableRecoveryLag: settings.assignment.acceptableRecoveryLag,
+    onWarm: (taskId) => {
+      member.requestRejoin(`the copy of task ${taskId} has caught up`);
+    },
+  });
   const opener: TaskOpener = new TaskOpener({
     port: ports.main,
     env: environment,
     groupId: applicationId,
     exactlyOnce,
-    emitsOnCommit: settings.defaultEmit === 'onCommit',
     autoOffsetReset: settings.autoOffsetReset,
-    defaultEngine: settings.storeEngine,
-    cacheBytes: () => Math.floor(settings.cacheBytes / Math.max(1, member.ownedTasks.length)),
-    openState: (options) => localState.open(options),
-    taskDirectory: (taskId) => stateDirectory.taskDirectory(taskId),
-    storeSerdes: (spec) => settings.serdes.ofStore(spec),
+    states,
     globalStore: settings.globalStore,
     restorer,
     lags: {
@@ -207,6 +249,7 @@ export function buildThread(
     producer,
     restorer,
     opener,
+    standbys,
     planOf: async (taskId) => (await plans.current()).plan(taskId),
     listener,
     logger,
@@ -217,6 +260,18 @@ export function buildThread(
     },
   });
   const fingerprint = topologyFingerprint(topology);
+  const leader = new GroupLeader({
+    port: ports.main,
+    plans,
+    topologyFingerprint: fingerprint,
+    assignor: settings.assignor,
+    settings: settings.assignment,
+    probingRebalanceInterval: settings.probingRebalanceInterval,
+    requestRejoin: (reason) => {
+      member.requestRejoin(reason);
+    },
+    logger,
+  });
   const member: GroupMember = new GroupMember(ports.main, {
     groupId: applicationId,
     sessionTimeoutMs: settings.sessionTimeout,
@@ -231,11 +286,12 @@ export function buildThread(
       transactionalId,
       topologyFingerprint: fingerprint,
       tasksWithState: localState.tasks,
+      standbyTasks: standbys.ids.map(parseTaskId),
       applicationServer: settings.applicationServer,
       tags: settings.clientTags,
     }),
     inputPartitions: (task) => plans.known?.inputs(formatTaskId(task)) ?? [],
-    assign: (members) => assignAll(members, plans, fingerprint),
+    assign: (members) => leader.assign(members),
     onAssigned: async (assignment, _added, generation) => {
       live = { ids: new Set(assignment.liveTransactionalIds), generation };
       listener.onGroupView(groupViewOf(assignment, generation));
@@ -298,69 +354,8 @@ export function buildThread(
     },
     ownedTasks: () => new Set(member.ownedTasks.map(formatTaskId)),
     localState,
+    standbys,
     logger,
   });
-  return { chores, thread, member, producer, epochs, fetcher, restorer, epochMetrics, taskMetrics };
-}
-
-const metadataPause = { initialMs: 50, maxMs: 1000 };
-
-/** The plans for the topics as last seen; read again at every assignment. */
-class CurrentPlans {
-  known: TaskPlans | null = null;
-
-  constructor(private readonly read: () => Promise<TaskPlans>) {}
-
-  async refresh(): Promise<TaskPlans> {
-    this.known = await this.read();
-    return this.known;
-  }
-
-  /** The broker's absence is no reason to leave the group. */
-  async refreshWhenReachable(logger: Logger, hasEnded: () => boolean): Promise<TaskPlans> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.refresh();
-      } catch (error) {
-        if (!(error instanceof MillraceError) || error.code !== 'MILL_TRANSPORT' || hasEnded()) throw error;
-        logger.info({ error: String(error), attempt }, 'the topics of new tasks could not be read; trying again');
-        await delay(backoffMs(attempt, metadataPause, Math.random));
-      }
-    }
-  }
-
-  async current(): Promise<TaskPlans> {
-    return this.known ?? this.refresh();
-  }
-}
-
-/** The leader's part of a rebalance. Members with another topology are refused rather than given tasks they can't run. */
-async function assignAll(
-  members: readonly JoinedMember[],
-  plans: CurrentPlans,
-  fingerprint: string,
-): Promise<ReadonlyMap<string, MemberAssignment>> {
-  let current: TaskPlans;
-  try {
-    current = await plans.refresh();
-  } catch (error) {
-    if (!(error instanceof MillraceError) || error.code === 'MILL_TRANSPORT') throw error;
-    return planFailure(members, { code: error.code, message: error.message }, (task) => plans.known?.inputs(formatTaskId(task)) ?? [])
-      .assignments;
-  }
-  const refused = new Map<string, AssignmentError>();
-  for (const { memberId, subscription } of members) {
-    if (subscription !== null && subscription.topologyFingerprint !== fingerprint) {
-      refused.set(memberId, {
-        code: 'MILL_TOPOLOGY_MISMATCH',
-        message: 'the leader of the group runs another topology under this applicationId',
-      });
-    }
-  }
-  return planAssignment({ tasks: current.specs, members, assignor: stickyAssignor, refused }).assignments;
-}
-
-function refusal({ code, message }: AssignmentError): MillraceError {
-  const known = code === 'MILL_TOPIC_MISSING' || code === 'MILL_TOPOLOGY_NOT_COPARTITIONED' || code === 'MILL_TOPOLOGY_MISMATCH';
-  return new MillraceError(known ? code : 'MILL_GROUP_FATAL', message);
+  return { chores, thread, member, leader, producer, epochs, fetcher, restorer, standbys, epochMetrics, taskMetrics };
 }

@@ -1,7 +1,7 @@
 import type { StoreSpec } from './store.js';
 
 /** Kafka Streams' `windowstore.changelog.additional.retention.ms`: one day, for clocks that differ. */
-const additionalRetentionMs = 24 * 60 * 60 * 1000;
+export const additionalRetentionMs = 24 * 60 * 60 * 1000;
 
 /** `<applicationId>-<store>-changelog`, as Kafka Streams names it. */
 export function changelogTopic(applicationId: string, storeName: string): string {

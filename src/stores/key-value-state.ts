@@ -112,6 +112,10 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
     return [];
   }
 
+  override forgetClean(): void {
+    if (this.engine !== null) this.table.forgetClean();
+  }
+
   protected dropRows(): void {
     this.table.drop();
   }

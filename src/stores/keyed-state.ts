@@ -345,6 +345,11 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     if (row?.pins === 0) table.unlink(row);
   }
 
+  /** Clean rows of an engine leave memory. */
+  forgetClean(): void {
+    // Stores that merge changelog records into rows have no row in memory that differs from the engine's.
+  }
+
   private restoreInMemory(
     table: RowTable<K, V>,
     timestamp: number,

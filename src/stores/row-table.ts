@@ -108,6 +108,13 @@ export class RowTable<K, V> {
     return freed;
   }
 
+  /** Forgets the rows that the engine has. */
+  forgetClean(): void {
+    if (this.rows.size === this.pinned) return;
+    for (const row of this.rows.values()) if (row.pins === 0) this.unlink(row);
+    this.mayMiss = true;
+  }
+
   /** Forgets all rows, pinned ones too. */
   drop(): void {
     this.budgetRelease();

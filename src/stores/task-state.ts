@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { MillraceError } from '../errors.js';
 import type { Logger } from '../observability/logger.js';
 import type { CompiledSerde } from '../serdes/serde.js';
+import { additionalRetentionMs } from './changelog-topic.js';
 import { CacheBudget } from './cache-budget.js';
 import type { Engine, EngineBatch } from './engine/engine.js';
 import { openLevelEngine } from './engine/level-engine.js';
@@ -24,6 +25,7 @@ import { SerialQueue } from './serial-queue.js';
 import type { StateStore, StoreSpec } from './store.js';
 import { idPrefix } from './store-environment.js';
 import type { ChangelogSink } from './store-environment.js';
+import type { StoreMarks } from './store-marks.js';
 import { TaskStore } from './task-store.js';
 
 export interface TaskStateOptions {
@@ -217,6 +219,8 @@ export class TaskState {
       if (this.wipeFailure !== null) throw this.wipeFailure;
       await batch.write();
       for (const [state, layer] of restored) state.release(layer);
+      // A query may have read a row from the engine just before it was written.
+      for (const { state } of reached) state.forgetClean();
     });
   }
 
@@ -232,6 +236,22 @@ export class TaskState {
   /** The store is as of `nextOffset` and ready for use. */
   async endRestore(name: string, nextOffset: number): Promise<void> {
     await this.restoreFlush(new Map([[name, nextOffset]]));
+  }
+
+  /**
+   * Drops what has expired by the records restored so far: no epoch does it in a standby. Windows are closed by the task that runs and nothing in the changelog says so:
+   * those that wait for it stay until the changelog drops them too.
+   */
+  expireRestored(name: string): Promise<void> {
+    const store = this.taskStore(name);
+    const { retention = 0 } = store.state.spec;
+    const closedUpTo = Math.max(store.marks.closedUpTo, store.marks.observed - retention - additionalRetentionMs);
+    return this.queue.run(() => this.expire(store, { ...store.marks, closedUpTo }));
+  }
+
+  /** The store has all there is in its changelog now, although no record said so for long. */
+  noteCurrent(name: string): void {
+    this.taskStore(name).notedAt = this.now();
   }
 
   // ---- epochs
@@ -291,7 +311,7 @@ export class TaskState {
     this.epoch = last.epoch;
     this.epochs.done(due.length);
     await releaseRows(due);
-    await this.expire(touched);
+    for (const store of touched) await this.expire(store, store.marks);
   }
 
   /** Takes positions and marks over from the epochs; they are those that the batch is about to write. */
@@ -317,10 +337,8 @@ export class TaskState {
     putEpoch(batch, epoch);
   }
 
-  private async expire(touched: ReadonlySet<TaskStore>): Promise<void> {
-    for (const store of touched) {
-      for (const [from, to] of store.state.expire(store.marks)) await this.engine?.clear(from, to);
-    }
+  private async expire(store: TaskStore, marks: StoreMarks): Promise<void> {
+    for (const [from, to] of store.state.expire(marks)) await this.engine?.clear(from, to);
   }
 
   // ---- the end

@@ -330,6 +330,10 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
     this.entries = 0;
   }
 
+  override forgetClean(): void {
+    if (this.engine !== null) for (const table of this.tables.values()) table.forgetClean();
+  }
+
   protected dropRows(): void {
     for (const table of this.tables.values()) table.drop();
     this.tables.clear();

@@ -70,6 +70,7 @@ describe('a new app', () => {
       producer: null,
       fetcher: null,
       group: null,
+      standbys: {},
       restoring: [],
       droppedRecords: 0,
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { planAssignment, planFailure, type JoinedMember, type TaskSpec } from '../../src/rebalance/assignment-plan.js';
-import { stickyAssignor } from '../../src/rebalance/sticky-assignor.js';
+import { stickyAssignor } from '../../src/rebalance/built-in-assignors.js';
 import { formatTaskId, parseTaskId } from '../../src/rebalance/task-id.js';
 
 const joined = (
@@ -21,6 +21,7 @@ const joined = (
     tasksWithState: [],
     applicationServer: null,
     tags: {},
+    standbyTasks: [],
     ownedTasks: ownedTasks.map(parseTaskId),
     generation: more.generation ?? (ownedTasks.length === 0 ? -1 : 1),
     nonce: '',
@@ -30,7 +31,7 @@ const joined = (
 const specs = (...ids: readonly string[]): TaskSpec[] =>
   ids.map((id) => {
     const task = parseTaskId(id);
-    return { task, inputs: [{ topic: 'flights', partition: task.partition }] };
+    return { task, inputs: [{ topic: 'flights', partition: task.partition }], changelogs: [] };
   });
 
 const plan = (tasks: readonly TaskSpec[], ...members: readonly JoinedMember[]) =>

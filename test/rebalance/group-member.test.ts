@@ -6,11 +6,11 @@ import { planAssignment } from '../../src/rebalance/assignment-plan.js';
 import { encodeSubscription } from '../../src/rebalance/consumer-protocol.js';
 import { GroupMember } from '../../src/rebalance/group-member.js';
 import type { GroupMemberOptions } from '../../src/rebalance/group-member-options.js';
-import { stickyAssignor } from '../../src/rebalance/sticky-assignor.js';
+import { stickyAssignor } from '../../src/rebalance/built-in-assignors.js';
 import { formatTaskId, type TaskId } from '../../src/rebalance/task-id.js';
 import { SimulatedCoordinator } from './simulation/simulated-coordinator.js';
 
-const tasks = [0, 1].map((partition) => ({ task: { subTopology: 0, partition }, inputs: [] }));
+const tasks = [0, 1].map((partition) => ({ task: { subTopology: 0, partition }, inputs: [], changelogs: [] }));
 
 /** Everything that is due happens. */
 const settle = async (): Promise<void> => {
@@ -62,6 +62,7 @@ class World {
         tasksWithState: [],
         applicationServer: null,
         tags: {},
+        standbyTasks: [],
       }),
       inputPartitions: () => [],
       assign: (members) => planAssignment({ tasks, members, assignor: stickyAssignor }).assignments,

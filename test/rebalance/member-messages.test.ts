@@ -19,6 +19,7 @@ describe('a member’s subscription', () => {
       tasksWithState: [{ task: parseTaskId('0_3'), offsetSum: 12 }],
       applicationServer: 'host:1',
       tags: { zone: 'a' },
+      standbyTasks: [parseTaskId('0_4'), parseTaskId('0_5')],
       ownedTasks: [parseTaskId('1_0')],
       generation: 4,
       nonce: 'n.1',
@@ -49,6 +50,8 @@ describe('a member’s assignment', () => {
     const sent = {
       ...emptyAssignment,
       activeTasks: [parseTaskId('0_1')],
+      standbyTasks: [parseTaskId('0_2'), parseTaskId('0_3')],
+      warmupTasks: [parseTaskId('0_3')],
       partitions: [{ topic: 'flights', partition: 1 }],
       liveTransactionalIds: ['app-p-0'],
       settled: false,

@@ -4,6 +4,7 @@ import type { CommittedOffset, KafkaPort, OffsetQuery } from '../../src/kafka/po
 import { silentLogger } from '../../src/observability/logger.js';
 import { failAlways } from '../../src/runtime/error-policy.js';
 import { SerdeDefaults } from '../../src/runtime/serde-defaults.js';
+import { StateOpener } from '../../src/runtime/state-opener.js';
 import type { StateRestorer } from '../../src/runtime/state-restorer.js';
 import { TaskMetrics } from '../../src/runtime/task-metrics.js';
 import { TaskOpener } from '../../src/runtime/task-opener.js';
@@ -78,14 +79,17 @@ function opening(
       serde: (serde, node, part) => serdesOfAll.compiled(serde, node, part),
     }),
     groupId: 'app',
-    emitsOnCommit: true,
     exactlyOnce: true,
     autoOffsetReset: options.autoOffsetReset ?? 'earliest',
-    defaultEngine: 'memory',
-    cacheBytes: () => 0,
-    openState: (options) => TaskState.open(options),
-    taskDirectory: () => '/nowhere',
-    storeSerdes: (spec) => serdesOfAll.ofStore(spec),
+    states: new StateOpener({
+      open: (options) => TaskState.open(options),
+      taskDirectory: () => '/nowhere',
+      emitsOnCommit: true,
+      defaultEngine: 'memory',
+      storeSerdes: (spec) => serdesOfAll.ofStore(spec),
+      cacheBytes: () => 0,
+      logger: silentLogger,
+    }),
     globalStore: () => undefined,
     restorer: {
       restore: async () => {

@@ -16,6 +16,7 @@ function chores(options: Partial<ThreadChoresOptions> & { readonly removed?: rea
     deleted: [] as unknown[],
     changed: 0,
     saved: 0,
+    noted: 0,
     removed: [] as string[],
     warnings: [] as string[],
     stale: [] as unknown[],
@@ -39,6 +40,12 @@ function chores(options: Partial<ThreadChoresOptions> & { readonly removed?: rea
     topicsChanged: async () => false,
     onTopicsChanged: () => told.changed++,
     ownedTasks: () => new Set(['0_0']),
+    standbys: {
+      ids: ['0_7'],
+      noteCurrent: () => {
+        told.noted++;
+      },
+    },
     localState: {
       save: () => {
         told.saved++;
@@ -118,7 +125,7 @@ describe('old local state', () => {
     made.start();
     await jest.advanceTimersByTimeAsync(choreIntervals.cleanup);
     made.stop();
-    expect(told.stale).toEqual([[['0_0'], choreIntervals.cleanup]]);
+    expect(told.stale).toEqual([[['0_0', '0_7'], choreIntervals.cleanup]]);
     expect(told.removed).toEqual(['1_0']);
   });
 });

@@ -34,10 +34,16 @@ const topics: JobTopics = {
 };
 /** Long enough for sessions, transactions and rebalances to time out one after the other. */
 const patienceMs = 600_000;
+/** Connections of an app. */
+const purposes = ['main', 'restore', 'standby'] as const;
 const startableAgain: ReadonlySet<string> = new Set(['notRunning', 'error']);
 
-export async function runSchedule(seed: number, options: { readonly keepLog?: boolean } = {}): Promise<ScheduleResult> {
-  const run = new Schedule(seed, options.keepLog ?? false);
+/** `plain`: every instance without copies of state and as a dynamic member, as in the schedules that were drawn before there were others. */
+export async function runSchedule(
+  seed: number,
+  options: { readonly keepLog?: boolean; readonly plain?: boolean } = {},
+): Promise<ScheduleResult> {
+  const run = new Schedule(seed, options.keepLog ?? false, options.plain ?? false);
   return run.run();
 }
 
@@ -56,6 +62,7 @@ class Schedule {
   constructor(
     private readonly seed: number,
     private readonly keepLog: boolean,
+    plain: boolean,
   ) {
     const random = (this.random = new Random(seed));
     this.world = new VirtualWorld(random.fork());
@@ -74,7 +81,9 @@ class Schedule {
     this.faults = this.drawFaults();
     const partitions = random.int(1, 3);
     for (const topic of Object.values(topics) as string[]) this.kafka.createTopic(topic, partitions);
+    const variety = plain ? {} : drawVariety(new Random(seed ^ 0x5eed));
     const config = {
+      ...variety,
       applicationId,
       commitInterval: random.pick([10, 100, 100, 500]),
       sessionTimeout: random.pick([1000, 6000]),
@@ -215,12 +224,12 @@ class Schedule {
         app.pauseFor(random.pick([100, 1500, 8000, 15_000]));
         return;
       case 'cut':
-        for (const purpose of ['main', 'restore']) if (app.process !== null) kafka.cut(`${app.process.name}-${purpose}`);
+        for (const purpose of purposes) if (app.process !== null) kafka.cut(`${app.process.name}-${purpose}`);
         return;
       case 'away': {
         const { process } = app;
         if (process === null) return;
-        const clients = ['main', 'restore'].map((purpose) => `${process.name}-${purpose}`);
+        const clients = purposes.map((purpose) => `${process.name}-${purpose}`);
         for (const client of clients) kafka.cut(client, true);
         later(random.pick([200, 3000, 12_000]), () => {
           for (const client of clients) kafka.heal(client);
@@ -276,4 +285,15 @@ class Schedule {
     );
     this.log.push(`${this.world.now.toFixed(2)} ${message} ${text === '{}' ? '' : text}`);
   }
+}
+
+/** How the instances of a schedule keep copies of state; drawn apart, so that the rest of a schedule is the same with and without. */
+function drawVariety(random: Random) {
+  return {
+    numStandbyReplicas: random.pick([0, 0, 1, 2]),
+    acceptableRecoveryLag: random.pick([0, 5, 10_000]),
+    maxWarmupReplicas: random.int(1, 2),
+    probingRebalanceInterval: 60_000,
+    assignor: random.pick(['sticky', 'sticky', 'range'] as const),
+  };
 }

@@ -15,7 +15,7 @@ class Group {
   constructor(seed: number, partitions: readonly number[]) {
     this.time = new VirtualTime(seed);
     const tasks = partitions.flatMap((count, subTopology) =>
-      Array.from({ length: count }, (_, partition) => ({ task: { subTopology, partition }, inputs: [] })),
+      Array.from({ length: count }, (_, partition) => ({ task: { subTopology, partition }, inputs: [], changelogs: [] })),
     );
     const coordinator = new SimulatedCoordinator(sessionTimeoutMs, 60_000);
     this.world = { time: this.time, coordinator, tasks, sessionTimeoutMs, heartbeatIntervalMs: 3000, lossRate: 0, coordinatorNode: 1 };

@@ -4,7 +4,7 @@ import { GroupMachine } from '../../../src/rebalance/group-machine.js';
 import type { EncodedAssignment, GroupCommand, GroupEvent, OwnershipClaim } from '../../../src/rebalance/group-protocol.js';
 import { decodeMemberAssignment, encodeMemberAssignment } from '../../../src/rebalance/member-assignment.js';
 import { decodeMemberSubscription, encodeMemberSubscription } from '../../../src/rebalance/member-subscription.js';
-import { stickyAssignor } from '../../../src/rebalance/sticky-assignor.js';
+import { stickyAssignor } from '../../../src/rebalance/built-in-assignors.js';
 import { formatTaskId } from '../../../src/rebalance/task-id.js';
 import type { JoinReply, SimulatedCoordinator } from './simulated-coordinator.js';
 import type { VirtualTime } from './virtual-time.js';
@@ -232,6 +232,7 @@ export class SimulatedMember {
       tasksWithState: this.world.tasks.filter(({ task }) => this.state.has(formatTaskId(task))).map(({ task }) => ({ task, offsetSum: 1 })),
       applicationServer: null,
       tags: {},
+      standbyTasks: [],
       ownedTasks: claim.tasks,
       generation: claim.generation,
       nonce: String(claim.wish),

@@ -5,10 +5,11 @@ import type { CommittedOffset, GroupMemberIdentity } from '../../../src/kafka/po
 import { EpochMetrics } from '../../../src/observability/epoch-metrics.js';
 import { silentLogger } from '../../../src/observability/logger.js';
 import type { GroupMember } from '../../../src/rebalance/group-member.js';
-import type { MemberAssignment } from '../../../src/rebalance/member-assignment.js';
+import { emptyAssignment } from '../../../src/rebalance/member-assignment.js';
 import { parseTaskId } from '../../../src/rebalance/task-id.js';
 import type { ActiveTask, TaskBarrier } from '../../../src/runtime/active-task.js';
 import { EpochRunner } from '../../../src/runtime/epoch-runner.js';
+import type { StandbyTasks } from '../../../src/runtime/standby-tasks.js';
 import type { StateRestorer } from '../../../src/runtime/state-restorer.js';
 import { StreamThread } from '../../../src/runtime/stream-thread.js';
 import type { TaskOpener } from '../../../src/runtime/task-opener.js';
@@ -196,6 +197,7 @@ export class ThreadRig {
       producer: this.producer,
       restorer: { close: async () => undefined } as unknown as StateRestorer,
       opener: { open: (plan: TaskPlan, signal: AbortSignal) => this.open(plan.id, signal) } as unknown as TaskOpener,
+      standbys: { assign: () => undefined, release: async () => null, close: async () => undefined } as unknown as StandbyTasks,
       planOf: async (id) => ({ id }) as TaskPlan,
       listener: {
         onActivity: (activity) => {
@@ -278,7 +280,7 @@ export class ThreadRig {
   }
 
   assign(...ids: readonly string[]): void {
-    this.thread.assigned({ activeTasks: ids.map(parseTaskId) } as unknown as MemberAssignment);
+    this.thread.assigned({ ...emptyAssignment, activeTasks: ids.map(parseTaskId) });
   }
 
   revoke(...ids: readonly string[]): Promise<void> {

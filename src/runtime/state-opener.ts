@@ -1,0 +1,56 @@
+import type { Logger } from '../observability/logger.js';
+import type { CompiledSerde } from '../serdes/serde.js';
+import type { StoreSpec } from '../stores/store.js';
+import type { TaskState, TaskStateOptions } from '../stores/task-state.js';
+import type { TaskPlan } from './task-plan.js';
+
+export interface StateOpenerOptions {
+  readonly open: (options: TaskStateOptions) => Promise<TaskState>;
+  readonly taskDirectory: (taskId: string) => string;
+  readonly emitsOnCommit: boolean;
+  readonly defaultEngine: 'memory' | 'leveldb';
+  readonly storeSerdes: (spec: StoreSpec) => { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
+  /** Bytes of clean rows a task may cache. */
+  readonly cacheBytes: () => number;
+  readonly logger: Logger;
+}
+
+/** The open state of a task: of one that runs, or of a standby, which may become one that runs without closing it. */
+export interface OpenedState {
+  readonly state: TaskState;
+  /** Timestamps of plain stores' changelog records come from here once a task runs on the state; below 0 and before that, from the wall clock. */
+  recordTimestamp: () => number;
+}
+
+/** Opens the stores of a task from its local directory. */
+export class StateOpener {
+  constructor(private readonly options: StateOpenerOptions) {}
+
+  async open(plan: TaskPlan): Promise<OpenedState> {
+    const { options } = this;
+    let recordTimestamp = (): number => -1;
+    const state = await options.open({
+      taskId: plan.id,
+      directory: plan.stores.length === 0 ? null : options.taskDirectory(plan.id),
+      specs: plan.stores,
+      emitsOnCommit: options.emitsOnCommit,
+      defaultEngine: options.defaultEngine,
+      serdes: options.storeSerdes,
+      cacheBytes: options.cacheBytes(),
+      logger: options.logger,
+      recordTimestamp: () => {
+        const timestamp = recordTimestamp();
+        return timestamp < 0 ? Date.now() : timestamp;
+      },
+    });
+    return {
+      state,
+      get recordTimestamp() {
+        return recordTimestamp;
+      },
+      set recordTimestamp(source) {
+        recordTimestamp = source;
+      },
+    };
+  }
+}
