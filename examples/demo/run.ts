@@ -19,6 +19,7 @@ import { Collector } from './collector.js';
 import { compare, worstAirports } from './comparison.js';
 import { disorder, expectedDays, readAirports, readFlights, type Departure } from './flight-data.js';
 import { Instance } from './instance.js';
+import { Traces } from './traces.js';
 
 const partitions = 4;
 const hour = 3_600_000;
@@ -35,7 +36,7 @@ const step = (text: string): void => {
 };
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
+  const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false }, replace: { type: 'boolean', default: false } } });
   say(colors.bold('\nMillrace demo: exactly-once flight delays\n'));
   const stack = await startStack({ onProgress: printProgress() });
   const stateDir = await mkdtemp(path.join(tmpdir(), 'millrace-demo-'));
@@ -43,13 +44,22 @@ async function main(): Promise<number> {
   const env = { KAFKA_BROKERS: stack.bootstrapServers.join(','), APPLICATION_ID: `flight-delays-${Date.now().toString(36)}` };
   const instances = ['A', 'B'].map((name) => new Instance(name, { ...env, STATE_DIR: path.join(stateDir, name) }));
   const collector = new Collector();
+  const traces = new Traces(kafka, env.APPLICATION_ID);
   try {
+    const inTheWay = await traces.makeRoom(values.replace);
+    if (inTheWay.length > 0) {
+      say(`This cluster has the topics ${inTheWay.join(', ')} already, and the demo needs these names.`);
+      say('To delete them and go on: npm run demo -- --replace');
+      return 1;
+    }
     const equal = await play(kafka, instances, collector);
     if (values.keep) await keepRunning(stack, env.APPLICATION_ID);
     return equal ? 0 : 1;
   } finally {
     for (const instance of instances) instance.abandon();
     await collector.stop();
+    // A cluster that was there before is left as it was; one of the demo's own goes as a whole.
+    if (stack.folder === null) await traces.remove();
     await stack.stop();
     await rm(stateDir, { recursive: true, force: true });
   }
@@ -85,7 +95,6 @@ async function createTopics(kafka: Kafka): Promise<void> {
   const admin = kafka.admin();
   await admin.connect();
   try {
-    await admin.deleteTopics({ topics: ['airports', 'flights', 'airport-days'] }).catch(() => undefined);
     const compacted = [{ name: 'cleanup.policy', value: 'compact' }];
     // The flights are of 2001: a broker that counts retention from their time would delete them at once.
     const kept = [{ name: 'retention.ms', value: '-1' }];
@@ -183,10 +192,14 @@ function report(
 }
 
 async function keepRunning(stack: Stack, applicationId: string): Promise<void> {
-  say(`The stack keeps running. Brokers: ${stack.bootstrapServers.join(',')}`);
+  const brokers = stack.bootstrapServers.join(',');
+  say(`Everything is kept. Brokers: ${brokers}`);
   say(`  topics: airports, flights, airport-days (results), ${applicationId}-daily-delays-store-changelog (state)`);
-  say(`  logs:   ${stack.folder ?? '(a stack that was there before)'}`);
-  say('Ctrl-C stops it and removes everything.');
+  say(`  logs:   ${stack.folder ?? '(of a stack that was there before)'}`);
+  say(
+    `  the app once more, from the beginning: KAFKA_BROKERS=${brokers} APPLICATION_ID=${applicationId}-again npx tsx examples/02-flight-delays/app.ts`,
+  );
+  say(stack.folder === null ? 'Ctrl-C removes topics and groups of the demo.' : 'Ctrl-C stops the brokers and removes everything.');
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
