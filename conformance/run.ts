@@ -3,19 +3,18 @@
  *
  *   (nothing)                  the cases of this repository; what is in `later.ts` is reported as not run yet
  *   --cases DIR                every case file below DIR; what can't be run counts as failed, by name
- *   --random N [--seed S]      N new random cases, recorded by Kafka Streams first (needs Java 17 and Maven)
+ *   --runs N [--seed S]        N random cases over all operations, run by Kafka Streams too (needs Java 17 and Maven); `--only NAME` takes
+ *                              the operations with that in their name; `--random N` is the same
  *   --record DIR               writes what Kafka Streams gives into the case files below DIR; runs nothing
  *
  * Exits 1 on any failure. The last line is `N passed, N failed`.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findCaseFiles } from './case-file.js';
 import { recordWithJava } from './java-oracle.js';
-import { randomCases } from './kafka-streams/random-cases.js';
+import { runDifferential } from './kafka-streams/differential.js';
 import { later } from './later.js';
 import { runConformance } from './report.js';
 
@@ -23,11 +22,18 @@ const nothing: ReadonlySet<string> = new Set();
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { cases: { type: 'string' }, random: { type: 'string' }, seed: { type: 'string' }, record: { type: 'string' } },
+    options: {
+      cases: { type: 'string' },
+      runs: { type: 'string' },
+      random: { type: 'string' },
+      seed: { type: 'string' },
+      only: { type: 'string' },
+      record: { type: 'string' },
+    },
   });
+  const runs = values.runs ?? values.random;
   if (values.record !== undefined) return record(fromUser(values.record));
-  if (values.random !== undefined)
-    return runRandom(wholeNumber('random', values.random), wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000)));
+  if (runs !== undefined) return differ(wholeNumber('runs', runs), values);
   if (values.cases !== undefined)
     return finish(await runConformance({ directory: fromUser(values.cases), later: nothing, print }), nothing);
   return finish(await runConformance({ directory: fileURLToPath(new URL('cases', import.meta.url)), later, print }), later);
@@ -38,16 +44,9 @@ async function record(directory: string): Promise<number> {
   return 0;
 }
 
-async function runRandom(count: number, seed: number): Promise<number> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'millrace-conformance-'));
-  try {
-    const file = path.join(directory, `random-${seed}.json`);
-    await writeFile(file, JSON.stringify(randomCases(count, seed)));
-    print(await recordWithJava([file]));
-    return finish(await runConformance({ directory, later: nothing, print }), nothing);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+async function differ(runs: number, { seed, only }: { readonly seed?: string; readonly only?: string }): Promise<number> {
+  const chosen = wholeNumber('seed', seed ?? String(Date.now() % 1_000_000));
+  return finish({ ...(await runDifferential({ runs, seed: chosen, only, print })), missing: nothing }, nothing);
 }
 
 function finish({ passed, failed, missing }: Awaited<ReturnType<typeof runConformance>>, expectedMissing: ReadonlySet<string>): number {

@@ -3,9 +3,11 @@ import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { Optimization } from '../../src/dsl/graph/write-graph.js';
 import type { Topology } from '../../src/topology/nodes.js';
 import { isObject, NotBuiltError, text, type JsonObject } from '../case.js';
+import { checkDefinition } from './definition-rules.js';
 import { cogroup } from './topologies/cogroup.js';
 import { foreignKeyJoin } from './topologies/foreign-key-join.js';
 import { merge, sourceTable, streamRepartition, streamToTable } from './topologies/plain.js';
+import { pipeline } from './topologies/pipeline.js';
 import { streamAggregate } from './topologies/stream-aggregate.js';
 import { streamGlobalTableJoin } from './topologies/stream-global-table-join.js';
 import { streamStreamJoin } from './topologies/stream-stream-join.js';
@@ -17,7 +19,7 @@ import { windowAggregate } from './topologies/window-aggregate.js';
 
 export type DeclareTopology = (builder: StreamsBuilder, definition: JsonObject) => void;
 
-const operations: Readonly<Record<string, DeclareTopology | undefined>> = {
+export const operations: Readonly<Record<string, DeclareTopology | undefined>> = {
   cogroup,
   merge,
   'source-table': sourceTable,
@@ -34,10 +36,12 @@ const operations: Readonly<Record<string, DeclareTopology | undefined>> = {
   'table-groupby-value-count-suppress': tableGroupByValueCountSuppress,
   'table-suppress-groupby-count': tableSuppressGroupByCount,
   'window-aggregate': windowAggregate,
+  pipeline,
 };
 
 /** @throws NotBuiltError when something the definition needs is not there */
 export function buildTopology(definition: JsonObject): Topology {
+  checkDefinition(definition);
   const op = text(definition, 'op');
   const declare = operations[op];
   if (declare === undefined) throw new NotBuiltError(`operation ${op}`);
@@ -46,8 +50,21 @@ export function buildTopology(definition: JsonObject): Topology {
   return builder.build({ optimizations: optimizationsOf(definition) });
 }
 
-/** Of Java's optimisations only this one changes results: their order within a record. */
+const optimizations: Readonly<Record<string, readonly Optimization[]>> = {
+  all: ['singleStoreSelfJoin', 'mergeRepartitions', 'reuseSourceTopics'],
+  none: [],
+  'single.store.self.join': ['singleStoreSelfJoin'],
+  'merge.repartition.topics': ['mergeRepartitions'],
+  'reuse.ktable.source.topics': ['reuseSourceTopics'],
+};
+
+/** The optimisations that `topology.optimization` lists. */
 function optimizationsOf({ config }: JsonObject): readonly Optimization[] {
   const chosen = isObject(config) ? config['topology.optimization'] : undefined;
-  return typeof chosen === 'string' && /\b(all|single\.store\.self\.join)\b/.test(chosen) ? ['singleStoreSelfJoin'] : [];
+  if (typeof chosen !== 'string') return [];
+  return chosen.split(',').flatMap((name) => {
+    const known = optimizations[name.trim()];
+    if (known === undefined) throw new NotBuiltError(`optimisation ${name}`);
+    return known;
+  });
 }

@@ -9,7 +9,7 @@ import { printProgress } from '../stack/progress.js';
 import type { Stack } from '../stack/stack.js';
 import { startStack } from '../stack/stack.js';
 import { runBenchSmoke } from './bench-smoke.js';
-import { runConformance } from './conformance.js';
+import { runConformance, runDifferential } from './conformance.js';
 import type { Counts } from './counts.js';
 import { oneFailed, sum } from './counts.js';
 import { runJest } from './jest.js';
@@ -32,6 +32,7 @@ function onStack(env: Readonly<Record<string, string>>): readonly Step[] {
     { name: 'integration tests', run: () => runJest({ project: 'integration', env }) },
     { name: 'conformance', run: () => runConformance(env) },
     { name: 'benchmarks, small', run: () => runBenchSmoke(env) },
+    { name: 'random cases beside Kafka Streams', run: () => runDifferential(env) },
   ];
 }
 

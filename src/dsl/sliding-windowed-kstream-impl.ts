@@ -12,7 +12,6 @@ import type { KTable } from './ktable.js';
 import type { WindowTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import type { TimeWindowedKStream } from './time-windowed-kstream.js';
-import { takeNumberOfUnnamedCount } from './unnamed-count.js';
 import { windowedKeySerde } from './windowed-keys.js';
 import { addWindowedAggregation, type WindowedTarget } from './windowed-aggregation.js';
 
@@ -30,7 +29,6 @@ export class SlidingWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, 
   }
 
   count(options: WindowTableOptions<K, number> = {}): KTable<Windowed<K>, number> {
-    takeNumberOfUnnamedCount(this.#target.context.graph, options.materialized);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, countSerde, slidingCountOperator);
   }
 

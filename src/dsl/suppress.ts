@@ -42,6 +42,8 @@ export function addSuppress<K, V>(
   const supplier = suppressOperator({ storeName: store.name, wait, untilWindowCloses, maxRecords, maxBytes, whenFull });
   const node = statefulNode(name, supplier, store);
   graph.add(node, [table.node]);
+  // The prior row of what waits must be known downstream, whatever asks for it; a source table gets its store by that, as in Kafka Streams.
+  table.view.sendOldValues(true);
   return context.table({
     ...table,
     name,

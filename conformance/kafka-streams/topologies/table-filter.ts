@@ -4,8 +4,7 @@ import type { JsonObject } from '../../case.js';
 import { consumed, table } from './inputs.js';
 
 export function tableFilter(builder: StreamsBuilder, definition: JsonObject): void {
-  const kept = (definition.tableStore ?? 'none') !== 'none';
-  const source = kept ? table(builder, 'L', definition, 'tableStore', 'src') : builder.table('L', consumed);
+  const source = definition.tableStore === undefined ? builder.table('L', consumed) : table(builder, 'L', definition, 'tableStore', 'src');
   const isEven = (value: string): boolean => Number.parseInt(value, 10) % 2 === 0;
   const filtered = definition.not === true ? source.filterNot(isEven) : source.filter(isEven);
   filtered.toStream().to('OUT', consumed);

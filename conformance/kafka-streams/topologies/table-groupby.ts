@@ -1,9 +1,9 @@
 /** The operations that group a table: `table-groupby-aggregate`, `table-groupby-value-count-suppress`, `table-suppress-groupby-count`. */
 import type { KTable } from '../../../src/dsl/ktable.js';
 import type { StreamsBuilder } from '../../../src/dsl/streams-builder.js';
-import { untilTimeLimit, type SuppressBuffer } from '../../../src/dsl/suppressed.js';
+import { untilTimeLimit } from '../../../src/dsl/suppressed.js';
 import { number, object, text, type JsonObject } from '../../case.js';
-import { consumed, table } from './inputs.js';
+import { consumed, suppressBuffer, table } from './inputs.js';
 
 /** groupBy, aggregate, tableStore. */
 export function tableGroupByAggregate(builder: StreamsBuilder, definition: JsonObject): void {
@@ -20,7 +20,7 @@ export function tableGroupByAggregate(builder: StreamsBuilder, definition: JsonO
       (all, value) => all.replaceAll(value, ''),
       { materialized },
     );
-    print(concatenated, 'OUT');
+    concatenated.toStream().to('OUT', consumed);
   } else {
     const signed = grouped.aggregate(
       () => '0',
@@ -28,7 +28,7 @@ export function tableGroupByAggregate(builder: StreamsBuilder, definition: JsonO
       (all, value) => `${all}-${value}`,
       { materialized },
     );
-    print(signed, 'OUT');
+    signed.toStream().to('OUT', consumed);
   }
 }
 
@@ -39,7 +39,7 @@ export function tableGroupByValueCountSuppress(builder: StreamsBuilder, definiti
     .groupBy((value, key) => [value, key], consumed)
     .count();
   const limit = typeof definition.timeLimitMs === 'string' ? Infinity : number(definition, 'timeLimitMs');
-  print(counts.suppress(untilTimeLimit(limit, buffer(object(definition, 'buffer')))), 'SUPPRESSED');
+  print(counts.suppress(untilTimeLimit(limit, suppressBuffer(object(definition, 'buffer')))), 'SUPPRESSED');
   print(counts, 'OUT');
 }
 
@@ -61,11 +61,6 @@ const groupings: Readonly<Record<string, Grouping | undefined>> = {
   },
   'first-char-to-second-char': (key) => [key.slice(0, 1), key.slice(1, 2)],
 };
-
-function buffer({ maxRecords, maxBytes }: JsonObject): SuppressBuffer {
-  if (typeof maxRecords === 'number') return { maxRecords, whenFull: 'emitEarly' };
-  return typeof maxBytes === 'number' ? { maxBytes, whenFull: 'emitEarly' } : {};
-}
 
 function print(rows: KTable<string, string | number>, topic: string): void {
   // A null never reaches a serde.

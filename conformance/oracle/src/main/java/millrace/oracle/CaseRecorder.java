@@ -35,6 +35,9 @@ final class CaseRecorder {
         Path state = Files.createTempDirectory(stateFolder, "case");
         Properties config = config(state, entry.get("topology"));
         Topology topology = Topologies.build(entry.get("topology"), config);
+        if (entry.has("describe")) {
+            entry.put("describe", topology.describe().toString());
+        }
         try (TopologyTestDriver driver = new TopologyTestDriver(topology, config)) {
             Map<String, TestInputTopic<String, String>> inputs = new HashMap<>();
             boolean suppresses = suppresses(entry.get("topology"));

@@ -21,7 +21,6 @@ import org.apache.kafka.streams.kstream.StreamJoined;
 import org.apache.kafka.streams.kstream.Suppressed;
 import org.apache.kafka.streams.kstream.ValueJoiner;
 import org.apache.kafka.streams.state.KeyValueStore;
-import org.apache.kafka.streams.state.Stores;
 
 /** The joins of the vocabulary, those with global tables apart. */
 final class JoinTopologies {
@@ -132,16 +131,7 @@ final class JoinTopologies {
     }
 
     private KTable<String, String> table(String topic, String field, String name) {
-        JsonNode store = definition.path(field);
-        if (store.has("versionedMs")) {
-            Duration history = Duration.ofMillis(store.get("versionedMs").asLong());
-            return builder.table(topic, CONSUMED,
-                Materialized.<String, String>as(Stores.persistentVersionedKeyValueStore(name, history)).withKeySerde(TEXT).withValueSerde(TEXT));
-        }
-        if (!store.isMissingNode() && !store.asText().equals("kv")) {
-            throw new UnsupportedOperationException("store " + store);
-        }
-        return builder.table(topic, CONSUMED, store(name));
+        return Tables.table(builder, topic, definition.path(field), name);
     }
 
     private static Materialized<String, String, KeyValueStore<Bytes, byte[]>> store(String name) {

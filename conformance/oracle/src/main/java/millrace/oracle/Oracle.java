@@ -3,11 +3,17 @@ package millrace.oracle;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * Writes into case files what Kafka Streams gives for their steps: {@code out} of each step, and {@code droppedRecordsTotal} where the
- * case asks for it. Arguments: a folder for state, then the files. Cases of operations that this oracle lacks stay as they are and are named.
+ * Writes into cases what Kafka Streams gives for their steps: {@code out} of each step, and {@code droppedRecordsTotal} and {@code describe} where the
+ * case asks for them. Arguments: a folder for state, then the files. Cases of operations that this oracle lacks stay as they are and are named.
+ * Without files it answers cases, one a line, with lines: {@code {"recorded": case}} or {@code {"failed": why}}.
  */
 public final class Oracle {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -15,7 +21,11 @@ public final class Oracle {
     private Oracle() {}
 
     public static void main(String[] arguments) throws Exception {
-        Path stateFolder = Path.of(arguments[0]);
+        CaseRecorder recorder = new CaseRecorder(Path.of(arguments[0]));
+        if (arguments.length == 1) {
+            answer(recorder);
+            return;
+        }
         int recorded = 0;
         for (int i = 1; i < arguments.length; i++) {
             Path file = Path.of(arguments[i]);
@@ -26,7 +36,7 @@ public final class Oracle {
                     continue;
                 }
                 try {
-                    new CaseRecorder(stateFolder).record((ObjectNode) entry);
+                    recorder.record((ObjectNode) entry);
                     changed = true;
                     recorded++;
                 } catch (UnsupportedOperationException missing) {
@@ -38,5 +48,29 @@ public final class Oracle {
             }
         }
         System.out.println(recorded + " cases recorded");
+    }
+
+    private static void answer(CaseRecorder recorder) throws IOException {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            ObjectNode entry = (ObjectNode) JSON.readTree(line);
+            ObjectNode answer = JSON.createObjectNode();
+            try {
+                recorder.record(entry);
+                answer.set("recorded", entry);
+            } catch (RuntimeException | IOException failure) {
+                answer.put("failed", causes(failure));
+            }
+            answers.println(JSON.writeValueAsString(answer));
+        }
+    }
+
+    private static String causes(Throwable failure) {
+        StringBuilder text = new StringBuilder(failure.toString());
+        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+            text.append("; caused by ").append(cause);
+        }
+        return text.toString();
     }
 }

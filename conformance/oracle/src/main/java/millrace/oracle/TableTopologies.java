@@ -19,12 +19,12 @@ import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.kstream.Suppressed;
 import org.apache.kafka.streams.kstream.Suppressed.BufferConfig;
 import org.apache.kafka.streams.state.KeyValueStore;
-import org.apache.kafka.streams.state.Stores;
 
 /** Tables made of tables: filter, groupBy and suppress; and cogroup. */
 final class TableTopologies {
     private static final Serde<String> TEXT = Serdes.String();
     private static final Consumed<String, String> CONSUMED = Consumed.with(TEXT, TEXT);
+    private static final Produced<String, String> PRODUCED = Produced.with(TEXT, TEXT);
     private static final Grouped<String, String> GROUPED = Grouped.with(TEXT, TEXT);
 
     private final StreamsBuilder builder;
@@ -36,23 +36,23 @@ final class TableTopologies {
     }
 
     void filter() {
-        boolean kept = !definition.path("tableStore").asText("none").equals("none");
-        KTable<String, String> table = kept ? builder.table("L", CONSUMED, tableStore()) : builder.table("L", CONSUMED);
+        KTable<String, String> table = definition.has("tableStore") ? table() : builder.table("L", CONSUMED);
         boolean odd = definition.path("not").asBoolean();
-        write(odd ? table.filterNot((key, value) -> isEven(value)) : table.filter((key, value) -> isEven(value)), "OUT");
+        (odd ? table.filterNot((key, value) -> isEven(value)) : table.filter((key, value) -> isEven(value)))
+            .toStream().to("OUT", PRODUCED);
     }
 
     void groupByAggregate() {
         String grouping = definition.path("groupBy").asText();
-        KGroupedTable<String, String> grouped = builder.table("L", CONSUMED, tableStore())
+        KGroupedTable<String, String> grouped = table()
             .groupBy((key, value) -> group(grouping, key, value), GROUPED);
         switch (definition.path("aggregate").asText()) {
             case "count" -> write(grouped.count(
                 Materialized.<String, Long, KeyValueStore<Bytes, byte[]>>as("a").withKeySerde(TEXT).withCachingDisabled()), "OUT");
-            case "concat-remove" -> write(grouped.aggregate(
-                () -> "", (key, value, all) -> all + value, (key, value, all) -> all.replace(value, ""), rows("a")), "OUT");
-            default -> write(grouped.aggregate(
-                () -> "0", (key, value, all) -> all + "+" + value, (key, value, all) -> all + "-" + value, rows("a")), "OUT");
+            case "concat-remove" -> grouped.aggregate(
+                () -> "", (key, value, all) -> all + value, (key, value, all) -> all.replace(value, ""), rows("a")).toStream().to("OUT", PRODUCED);
+            default -> grouped.aggregate(
+                () -> "0", (key, value, all) -> all + "+" + value, (key, value, all) -> all + "-" + value, rows("a")).toStream().to("OUT", PRODUCED);
         }
     }
 
@@ -60,7 +60,7 @@ final class TableTopologies {
         KTable<String, Long> counts = builder.table("L", CONSUMED).groupBy((key, value) -> KeyValue.pair(value, key), GROUPED).count();
         JsonNode limit = definition.get("timeLimitMs");
         Duration wait = Duration.ofMillis(limit.isTextual() ? Long.MAX_VALUE : limit.asLong());
-        write(counts.suppress(Suppressed.untilTimeLimit(wait, buffer())), "SUPPRESSED");
+        write(counts.suppress(Suppressed.untilTimeLimit(wait, Tables.buffer(definition.path("buffer")))), "SUPPRESSED");
         write(counts, "OUT");
     }
 
@@ -79,24 +79,11 @@ final class TableTopologies {
             cogrouped = cogrouped == null ? input.cogroup(aggregator) : cogrouped.cogroup(input, aggregator);
         }
         String initial = definition.path("init").asText();
-        write(cogrouped.aggregate(() -> initial, rows("a")), "OUT");
+        cogrouped.aggregate(() -> initial, rows("a")).toStream().to("OUT", PRODUCED);
     }
 
-    private BufferConfig<?> buffer() {
-        JsonNode buffer = definition.path("buffer");
-        if (buffer.path("maxRecords").isNumber()) {
-            return BufferConfig.maxRecords(buffer.get("maxRecords").asLong()).emitEarlyWhenFull();
-        }
-        return buffer.path("maxBytes").isNumber() ? BufferConfig.maxBytes(buffer.get("maxBytes").asLong()).emitEarlyWhenFull() : BufferConfig.unbounded();
-    }
-
-    private Materialized<String, String, KeyValueStore<Bytes, byte[]>> tableStore() {
-        JsonNode history = definition.path("tableStore").path("versionedMs");
-        if (history.isMissingNode()) {
-            return rows("src");
-        }
-        return Materialized.<String, String>as(Stores.persistentVersionedKeyValueStore("src", Duration.ofMillis(history.asLong())))
-            .withKeySerde(TEXT).withValueSerde(TEXT);
+    private KTable<String, String> table() {
+        return Tables.table(builder, "L", definition.path("tableStore"), "src");
     }
 
     private static KeyValue<String, String> group(String grouping, String key, String value) {
@@ -119,6 +106,6 @@ final class TableTopologies {
     }
 
     private static <V> void write(KTable<String, V> table, String topic) {
-        table.toStream().mapValues(value -> value == null ? null : value.toString()).to(topic, Produced.with(TEXT, TEXT));
+        table.toStream().mapValues(value -> value == null ? null : value.toString()).to(topic, PRODUCED);
     }
 }

@@ -6,7 +6,9 @@ import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.TopologyConfig;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.GlobalKTable;
 import org.apache.kafka.streams.kstream.Grouped;
@@ -24,16 +26,19 @@ final class Topologies {
     private static final Consumed<String, String> CONSUMED = Consumed.with(TEXT, TEXT);
     private static final Produced<String, String> PRODUCED = Produced.with(TEXT, TEXT);
 
-    private final StreamsBuilder builder = new StreamsBuilder();
+    private final StreamsBuilder builder;
     private final JsonNode definition;
 
-    private Topologies(JsonNode definition) {
+    private Topologies(JsonNode definition, Properties config) {
         this.definition = definition;
+        // Without it, Kafka Streams merges repartitions to above a processor that changes keys.
+        config.put(TopologyConfig.InternalConfig.ENABLE_PROCESS_PROCESSVALUE_FIX, true);
+        this.builder = new StreamsBuilder(new TopologyConfig(new StreamsConfig(config)));
     }
 
     /** Throws UnsupportedOperationException when something the definition needs is not here. */
     static Topology build(JsonNode definition, Properties config) {
-        Topologies topologies = new Topologies(definition);
+        Topologies topologies = new Topologies(definition, config);
         topologies.declare();
         return topologies.builder.build(config);
     }
@@ -42,7 +47,7 @@ final class Topologies {
         String operation = definition.path("op").asText();
         switch (operation) {
             case "merge" -> stream("L").merge(stream("R")).to("OUT", PRODUCED);
-            case "source-table" -> builder.table("L", CONSUMED, tableStore("src")).toStream().to("OUT", PRODUCED);
+            case "source-table" -> Tables.table(builder, "L", definition.path("tableStore"), "src").toStream().to("OUT", PRODUCED);
             case "stream-to-table" -> stream("L").toTable(rows("x")).toStream().to("OUT", PRODUCED);
             case "stream-repartition" -> stream("L").repartition(Repartitioned.with(TEXT, TEXT)).to("OUT", PRODUCED);
             case "stream-aggregate" -> streamAggregate();
@@ -57,6 +62,7 @@ final class Topologies {
             case "table-groupby-aggregate" -> new TableTopologies(builder, definition).groupByAggregate();
             case "table-groupby-value-count-suppress" -> new TableTopologies(builder, definition).groupByValueCountSuppress();
             case "table-suppress-groupby-count" -> new TableTopologies(builder, definition).suppressGroupByCount();
+            case "pipeline" -> new Pipeline(builder, definition).declare();
             default -> throw new UnsupportedOperationException("operation " + operation);
         }
     }

@@ -1,0 +1,57 @@
+/** Random cases of an operation of the vocabulary, as fast-check draws and shrinks them. They have no results yet: Kafka Streams gives those. */
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../case.js';
+
+export type Text = string | null;
+
+export interface RandomOperation {
+  /** Unlike those of all others; what `--only` selects by. */
+  readonly name: string;
+  readonly topics: readonly string[];
+  readonly keys: readonly Text[];
+  readonly values: (topic: string) => readonly Text[];
+  readonly topology: fc.Arbitrary<JsonObject>;
+  /** Which of the topics a topology reads, when not all. */
+  readonly reads?: (topology: JsonObject) => (topic: string) => boolean;
+}
+
+/** A topology, and steps that feed it; the results, the drops and the description are for the reference to fill in. */
+export function caseOf(operation: RandomOperation): fc.Arbitrary<JsonObject> {
+  return fc.tuple(operation.topology, fc.array(fc.array(row, sizes(6)), sizes(8))).map(([topology, steps]) => ({
+    name: `random ${operation.name}`,
+    topology,
+    steps: withTimes(steps, operation, operation.topics.filter(operation.reads?.(topology) ?? (() => true))),
+    droppedRecordsTotal: 0,
+    describe: '',
+  }));
+}
+
+/** Topic, key and value are numbers of what the operation offers, so that a smaller topology makes of the same rows a case still. */
+const row = fc.record({
+  topic: fc.nat(59),
+  key: fc.nat(839),
+  value: fc.nat(839),
+  offset: fc.oneof(fc.constant(0), fc.integer({ min: -3, max: 3 }), fc.integer({ min: -10, max: 10 }), fc.integer({ min: -60, max: 60 })),
+  pause: fc.constantFrom(0, 0, 0, 0, 1, 1, 2, 2, 7, 7, 40, 40, 40, 1000, 400_000),
+});
+
+type Row = typeof row extends fc.Arbitrary<infer R> ? R : never;
+
+const sizes = (maxLength: number): fc.ArrayConstraints => ({ minLength: 1, maxLength, size: 'max' });
+
+/** Times wander forward, with disorder and jumps. */
+function withTimes(steps: readonly (readonly Row[])[], { keys, values }: RandomOperation, topics: readonly string[]): JsonObject[] {
+  let time = 0;
+  return steps.map((rows) => ({
+    in: rows.map(({ topic, key, value, offset, pause }): Json => {
+      const timestamp = Math.max(0, time + offset);
+      time = Math.max(time, timestamp) + pause;
+      const chosen = nth(topics, topic);
+      return [chosen, nth(keys, key), nth(values(chosen), value), timestamp];
+    }),
+  }));
+}
+
+function nth<T>(choices: readonly T[], at: number): T {
+  return choices[at % choices.length] as T;
+}
