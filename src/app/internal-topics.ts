@@ -7,7 +7,7 @@ import { changelogConfigs } from '../stores/changelog-topic.js';
 import { sourceTopicsOf } from '../runtime/source-topics.js';
 import type { Topology, TopicRef } from '../topology/nodes.js';
 import { resolveRepartitionPartitions } from '../topology/repartition-partitions.js';
-import { qualifiedName, TaskLayout } from '../topology/task-layout.js';
+import { changelogTopic, qualifiedName, TaskLayout } from '../topology/task-layout.js';
 import { topicPatternMatches } from '../topology/topic-pattern.js';
 
 /** Configs of repartition topics, as Kafka Streams creates them. */
@@ -162,8 +162,10 @@ function countOf(metadata: ClusterMetadata, topic: string): number | null {
 function internalNames(topology: Topology, applicationId: string): string[] {
   const names = new Set<string>();
   for (const topic of sourceTopicsOf(topology).topics) if (topic.internal) names.add(qualifiedName(applicationId, topic));
-  for (const { spec, sourceTopic } of topology.stores.values())
-    if (sourceTopic === null) names.add(`${applicationId}-${spec.name}-changelog`);
+  for (const store of topology.stores.values()) {
+    const changelog = store.sourceTopic === null ? changelogTopic(applicationId, store) : null;
+    if (changelog !== null) names.add(changelog);
+  }
   for (const name of topology.repartitionTopics.keys()) names.add(`${applicationId}-${name}`);
   return [...names];
 }

@@ -173,6 +173,9 @@ class GlobalTable {
   private readonly behind = new Map<number, number>();
   private readonly cursor = new RecordCursor();
   private chain: Promise<void> = Promise.resolve();
+  /** Ids that the topic has had, the one it has now last; more than one when it was deleted and created again. */
+  private readonly topicIds = new Set<string>();
+  private topicId: string | null = null;
 
   constructor(
     private readonly node: GlobalStoreNode,
@@ -203,6 +206,7 @@ class GlobalTable {
   ): Promise<void> {
     const { cursor } = this;
     const { topic, partition } = chunk;
+    if (!(await this.isOfThisTopic(chunk.topicId))) return;
     cursor.open(chunk.records, {
       fetchOffset: chunk.fetchOffset,
       isolation: options.isolation,
@@ -222,6 +226,23 @@ class GlobalTable {
       }
     }
     if (cursor.nextOffset >= (this.behind.get(partition) ?? Infinity)) this.behind.delete(partition);
+  }
+
+  /**
+   * A topic that was deleted and created again takes its rows with it. Its partitions come over one by one: what another one still brings of the topic that is gone
+   * is no longer wanted.
+   */
+  private async isOfThisTopic(topicId: string | null): Promise<boolean> {
+    if (topicId === null || topicId === this.topicId) return true;
+    if (this.topicIds.has(topicId)) return false;
+    const isFirst = this.topicIds.size === 0;
+    this.topicIds.add(topicId);
+    this.topicId = topicId;
+    if (isFirst) return true;
+    const rows: (readonly [unknown, number])[] = [];
+    for await (const [key, { timestamp }] of this.store.range()) rows.push([key, timestamp]);
+    for (const [key, timestamp] of rows) this.store.put(key, null, timestamp);
+    return true;
   }
 
   /** A dead letter is part of a transaction, and a global table has none: here that answer is an error. */

@@ -6,7 +6,7 @@ import type { Topology, TopicRef } from '../topology/nodes.js';
 import { copartitionGroupsOf } from '../topology/copartition-groups.js';
 import { checkCopartitioning } from '../topology/copartitioning.js';
 import { topicPatternMatches } from '../topology/topic-pattern.js';
-import { qualifiedName, TaskLayout } from '../topology/task-layout.js';
+import { changelogTopic, qualifiedName, TaskLayout } from '../topology/task-layout.js';
 import { sourceTopicsOf } from './source-topics.js';
 import type { TaskPlan } from './task-plan.js';
 
@@ -118,8 +118,9 @@ export class TaskPlans {
 function topicNames(applicationId: string, topology: Topology): string[] {
   const names = new Set<string>();
   for (const topic of sourceTopicsOf(topology).topics) names.add(qualifiedName(applicationId, topic));
-  for (const { spec, sourceTopic } of topology.stores.values()) {
-    if (sourceTopic === null && spec.logged) names.add(`${applicationId}-${spec.name}-changelog`);
+  for (const store of topology.stores.values()) {
+    const changelog = changelogTopic(applicationId, store);
+    if (changelog !== null) names.add(changelog);
   }
   return [...names];
 }

@@ -3,11 +3,6 @@ import type { StoreSpec } from './store.js';
 /** Kafka Streams' `windowstore.changelog.additional.retention.ms`: one day, for clocks that differ. */
 export const additionalRetentionMs = 24 * 60 * 60 * 1000;
 
-/** `<applicationId>-<store>-changelog`, as Kafka Streams names it. */
-export function changelogTopic(applicationId: string, storeName: string): string {
-  return `${applicationId}-${storeName}-changelog`;
-}
-
 /**
  * Configs of a store's changelog topic, as Kafka Streams sets them (`UnwindowedUnversionedChangelogTopicConfig`, `WindowedChangelogTopicConfig`,
  * `VersionedChangelogTopicConfig`). Those of the spec win.

@@ -18,8 +18,9 @@ const topology = builder.build();
 
 /** A topic `airports` of one partition: fetches wait until the test has written something. */
 class Broker {
-  readonly log = new TopicLog();
+  log = new TopicLog();
   errorCode = 0;
+  topicId: string | null = 'first';
   private readonly batches: { readonly offset: number; readonly records: Buffer }[] = [];
   private waiting: ReturnType<typeof deferred> = deferred();
 
@@ -42,7 +43,7 @@ class Broker {
             'airports',
             {
               name: 'airports',
-              topicId: null,
+              topicId: this.topicId,
               isInternal: false,
               errorCode: 0,
               partitions: [{ partition: 0, leader: 0, leaderEpoch: 0, errorCode: 0 }],
@@ -57,12 +58,21 @@ class Broker {
           errorCode: this.errorCode,
           offset: at === 'earliest' ? 0 : this.log.end('airports', 0),
         })),
-      fetch: (_broker: number, { partitions }: FetchRequest) => this.fetch(partitions[0]?.offset ?? 0),
+      fetch: (_broker: number, { partitions }: FetchRequest) => this.fetch(partitions[0]?.offset ?? 0, partitions[0]?.topicId ?? null),
     } as unknown as KafkaPort;
   }
 
-  private async fetch(offset: number): Promise<FetchResponse> {
-    while (!this.batches.some((batch) => batch.offset >= offset)) await this.waiting.promise;
+  /** Deletes the topic and creates it again. */
+  recreate(): void {
+    this.topicId = 'second';
+    this.batches.length = 0;
+    this.log = new TopicLog();
+    this.waiting.resolve(undefined);
+    this.waiting = deferred();
+  }
+
+  private async fetch(offset: number, topicId: string | null): Promise<FetchResponse> {
+    while (topicId === this.topicId && !this.batches.some((batch) => batch.offset >= offset)) await this.waiting.promise;
     const records = this.batches.find((batch) => batch.offset >= offset)?.records ?? Buffer.alloc(0);
     const end = this.log.end('airports', 0);
     return {
@@ -72,7 +82,7 @@ class Broker {
         {
           topic: 'airports',
           partition: 0,
-          errorCode: 0,
+          errorCode: topicId === this.topicId ? 0 : 100,
           highWatermark: end,
           lastStableOffset: end,
           logStartOffset: 0,
@@ -111,6 +121,22 @@ describe('global tables', () => {
     broker.write('ORD', '4');
     for (let i = 0; i < 10; i++) await settle();
     expect(read('ORD')).toBe(4);
+    await tables.close();
+  });
+
+  it('of a topic that is deleted and created again have its rows only', async () => {
+    const broker = new Broker();
+    broker.write('JFK', '1');
+    broker.write('LAX', '2');
+    const { tables, errors, read } = tablesOf(broker);
+    await tables.start();
+    expect([read('JFK'), read('LAX')]).toEqual([1, 2]);
+    broker.recreate();
+    broker.write('LAX', '3');
+    broker.write('ORD', '4');
+    broker.write('SEA', '5');
+    for (let i = 0; i < 400 && read('SEA') === null; i++) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect([read('JFK'), read('LAX'), read('ORD'), read('SEA'), errors]).toEqual([null, 3, 4, 5, []]);
     await tables.close();
   });
 

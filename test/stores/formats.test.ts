@@ -1,6 +1,6 @@
 /** Bytes of changelog records and configs of changelog topics, as Kafka Streams writes them. */
 import { describe, expect, it } from '@jest/globals';
-import { changelogConfigs, changelogTopic } from '../../src/stores/changelog-topic.js';
+import { changelogConfigs } from '../../src/stores/changelog-topic.js';
 import type {
   JoinWindowStore,
   KeyValueStore,
@@ -93,10 +93,6 @@ describe('changelog records of stores with lists', () => {
 });
 
 describe('changelog topics', () => {
-  it('are named after application and store', () => {
-    expect(changelogTopic('app', 'counts')).toBe('app-counts-changelog');
-  });
-
   it('of key-value stores are compacted', () => {
     expect(changelogConfigs(timestampedKeyValueStore({ name: 'a' }))).toEqual({
       'message.timestamp.type': 'CreateTime',
