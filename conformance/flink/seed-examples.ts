@@ -4,10 +4,14 @@ import { KeyedStates } from '../../src/processors/state/keyed-states.js';
 import { MemoryKeyedStateBackend } from '../../src/processors/state/memory-keyed-state-backend.js';
 import { valueState } from '../../src/processors/state/state-descriptor.js';
 import type { AggregateFunction } from '../../src/processors/state/aggregate-function.js';
+import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import { serdes } from '../../src/serdes/serdes.js';
+import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
 import { WatermarkCombiner } from '../../src/time/watermarks/watermark-combiner.js';
 import { tumblingEventTime, tumblingProcessingTime } from '../../src/time/windowing/tumbling-windows.js';
 import { isList, isObject, list, number, object, text, type CaseEntry, type ConformanceCase, type Json, type JsonObject } from '../case.js';
+import { CrashRun } from './crash-run.js';
 import { differs } from './shown.js';
 import { WindowRun } from './window-run.js';
 
@@ -23,7 +27,7 @@ const mean: AggregateFunction<number, Mean, Mean & { readonly mean: number }> = 
   merge: (a, b) => ({ sum: a.sum + b.sum, count: a.count + b.count }),
 };
 
-const checks: Readonly<Record<string, (value: JsonObject) => string[]>> = {
+const checks: Readonly<Record<string, (value: JsonObject) => string[] | Promise<string[]>>> = {
   'minute-mean': (value) => {
     const input = list(value, 'input') as readonly number[];
     const run = new WindowRun(tumblingEventTime({ size: 60_000 }), mean);
@@ -112,6 +116,110 @@ const checks: Readonly<Record<string, (value: JsonObject) => string[]>> = {
       ...differs('t4', [[5, 4, 6]], open),
     ];
   },
+  'restore-C42': (value) => {
+    const run = new CrashRun();
+    const { countedOffsets, sum, next } = object(value, 'checkpoint');
+    const [, last] = countedOffsets as [number, number];
+    const then = object(value, 'thenProcessed');
+    const [from, to] = then.offsets as [number, number];
+    const { resumeAt, finalAfterReplay } = object(value, 'correctRestore');
+    return run.within(async () => {
+      run.start();
+      run.feed(Array.from({ length: last }, () => (sum as number) / last));
+      await run.untilCommitted(sum as number, last);
+      run.feed(Array.from({ length: to - from + 1 }, () => (then.adds as number) / (to - from + 1)));
+      await run.untilSeen(to);
+      const before = run.committed;
+      run.crash();
+      run.start();
+      await run.untilCommitted(finalAfterReplay as number, to);
+      // Offsets of the seeds begin at 1.
+      return [
+        ...differs('next', next, last + 1),
+        ...differs('committed at the crash', [`${sum as number}/${last}`], before.slice(-1)),
+        ...differs('resumed at', resumeAt, (run.seen[to] ?? NaN) + 1),
+        ...differs('other totals', [], run.committed.filter((total) => !['1000/100', '1200/120'].includes(total)).slice(0, 3)),
+      ];
+    });
+  },
+  'state-exactly-once-effect-twice': (value) => {
+    const run = new CrashRun();
+    return run.within(async () => {
+      run.start();
+      run.feed([7]);
+      await run.untilCommitted(7, number(value, 'checkpointOffset'));
+      run.feed([8]);
+      await run.untilSeen(2);
+      run.crash();
+      run.start();
+      await run.untilCommitted(15, number(value, 'managedCount'));
+      return [
+        ...differs('effects for event 8', value.externalEffectForEvent8, run.seen.filter((offset) => offset === 1).length),
+        ...differs('restored offset', value.restoredOffset, run.seen[2]),
+        ...differs('final offset', value.finalOffset, (run.seen.at(-1) ?? NaN) + 1),
+      ];
+    });
+  },
+  'barrier-cut': async (value) => {
+    const [before, after] = cut(value);
+    const text = { keySerde: serdes.string, valueSerde: serdes.string };
+    const builder = new StreamsBuilder();
+    builder
+      .stream('channels', text)
+      .groupByKey()
+      .aggregate(
+        () => '',
+        (names: string, name) => `${names}${name} `,
+        { materialized: { storeName: 'contents', ...text } },
+      );
+    const driver = new TopologyTestDriver(builder.build(), { partitions: { channels: 2 }, autoCommit: false, applicationId: 'app' });
+    const channels = driver.inputTopic('channels', text);
+    for (const [partition, name] of before) await channels.pipe('k', name, { timestamp: 1, partition });
+    await driver.commit();
+    for (const [partition, name] of after) await channels.pipe('k', name, { timestamp: 1, partition });
+    const snapshot = driver.outputTopic('app-contents-changelog', text).readAll();
+    const names = snapshot.flatMap(({ value: contents }) => (contents ?? '').trim().split(' '));
+    await driver.close();
+    return [
+      ...differs('snapshot', value.snapshotContains, names.sort()),
+      ...differs('excluded', value.excludes, after.map(([, name]) => name).sort()),
+    ];
+  },
+  'count-10-to-11': async (value) => {
+    const text = { keySerde: serdes.string, valueSerde: serdes.string };
+    const retracted: [string, [string, number]][] = [];
+    const builder = new StreamsBuilder();
+    const counts = builder.stream('measurements', text).groupByKey().count();
+    counts.toStream().to('counts', { ...text, valueSerde: serdes.count });
+    counts
+      .groupBy((count, device) => [device, count], { keySerde: serdes.string, valueSerde: serdes.count })
+      .aggregate(
+        () => 0,
+        (rows, count, device) => {
+          retracted.push(['+U', [device, count]]);
+          return rows + 1;
+        },
+        (rows, count, device) => {
+          retracted.push(['-U', [device, count]]);
+          return rows - 1;
+        },
+        { materialized: { valueSerde: serdes.double } },
+      );
+    const driver = new TopologyTestDriver(builder.build(), { emit: 'onUpdate' });
+    const measurements = driver.inputTopic('measurements', text);
+    for (let i = 0; i < 10; i++) await measurements.pipe('device-A', 'm');
+    const out = driver.outputTopic('counts', { ...text, valueSerde: serdes.count });
+    out.readAll();
+    retracted.length = 0;
+    await measurements.pipe('device-A', 'm');
+    const upserts = out.readAll().map(({ key, value: count }) => ['+U', [key, count]]);
+    await driver.close();
+    return [
+      ...differs('retract', value.retract, retracted),
+      ...differs('upsert', value.upsert, upserts),
+      ...differs('materialised', value.materialised, Object.fromEntries(upserts.map(([, row]) => row as [string, number]))),
+    ];
+  },
   'mean-of-means': (value) => {
     const parts = (list(value, 'parts') as readonly JsonObject[]).map((part) => ({
       sum: number(part, 'mean') * number(part, 'count'),
@@ -145,6 +253,20 @@ export function seedExample({ value }: CaseEntry): ConformanceCase | null {
   if (typeof value.seed !== 'string' || typeof value.name !== 'string' || isList(value.steps)) return null;
   const check = checks[value.name];
   return check === undefined ? null : { name: value.name, run: async () => check(value) };
+}
+
+/** What stands before and after the barrier, with the channel as partition. */
+function cut(value: JsonObject): [before: [number, string][], after: [number, string][]] {
+  const before: [number, string][] = [];
+  const after: [number, string][] = [];
+  for (const [partition, channel] of ['channelA', 'channelB'].entries()) {
+    const names = list(value, channel) as readonly string[];
+    const barrier = names.findIndex((name) => name.startsWith('|'));
+    names.forEach((name, i) => {
+      if (i !== barrier) (i < barrier ? before : after).push([partition, name]);
+    });
+  }
+  return [before, after];
 }
 
 /** `12:01:08.000` as milliseconds of the day. */

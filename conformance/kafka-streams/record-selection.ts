@@ -8,6 +8,7 @@ import { Task } from '../../src/runtime/task.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { TopicLog } from '../../src/testing/topic-log.js';
 import type { SubTopology } from '../../src/topology/nodes.js';
+import { AlignmentGroups } from '../../src/time/watermarks/alignment.js';
 import { list, number, object, text, type CaseEntry, type ConformanceCase, type Json, type JsonObject } from '../case.js';
 
 const topics = ['1', '2'] as const;
@@ -81,7 +82,8 @@ class TaskRig {
         serde: (serde, node, part) => compiled.compiled(serde, node, part),
       },
       inputs: topics.map((topic) => ({ topic, partition: 0, sourceNode: 'KSTREAM-SOURCE-0000000000', offset: 0, partitionTime: -1 })),
-      lags: { lag: options.lag },
+      lags: { lag: options.lag, isAtEnd: () => options.lag() === 0 },
+      watermarks: { targets: [], repeatEvery: Infinity, alignment: new AlignmentGroups().of('0_0', '0') },
       store: () => undefined,
       topicOf: (name) => name,
       released: () => undefined,

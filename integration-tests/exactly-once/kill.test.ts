@@ -5,7 +5,8 @@ import { delay } from '../../src/kafka/backoff.js';
 import { ApiKeys } from '../faults/api-keys.js';
 import type { JobProcess } from '../faults/job-process.js';
 import { JobRun, type JobRunOptions } from '../faults/job-run.js';
-import type { KafkaProxy, ProxiedRequest, Verdict } from '../faults/kafka-proxy.js';
+import type { Verdict } from '../faults/kafka-proxy.js';
+import { killAt } from '../faults/kill-at.js';
 import { chaosSeed, Random } from '../faults/random.js';
 import { until } from '../faults/until.js';
 import { stateDifferences } from './job-state.js';
@@ -188,23 +189,3 @@ describe('kill -9 with the library’s defaults', () => {
     await expectTheModel(run, instance);
   });
 });
-
-/** Kills the instance when the proxy sees the frame. */
-function killAt(
-  instance: JobProcess,
-  proxy: KafkaProxy,
-  direction: 'request' | 'response',
-  verdict: Verdict,
-  isIt: (request: ProxiedRequest) => boolean,
-): () => boolean {
-  let done = false;
-  const judge = (request: ProxiedRequest): Verdict => {
-    if (done || !isIt(request)) return 'pass';
-    done = true;
-    process.kill(instance.pid, 'SIGKILL');
-    return verdict;
-  };
-  if (direction === 'request') proxy.onRequest = judge;
-  else proxy.onResponse = judge;
-  return () => done;
-}

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { AppMetrics, RestoreProgress, StreamsState } from '../../src/index.js';
-import type { JobCommand, JobMessage, JobSetup } from '../exactly-once/job-messages.js';
+import type { JobCommand, JobMessage } from '../exactly-once/job-messages.js';
 import { until } from './until.js';
 
 const jobFile = fileURLToPath(new URL('../exactly-once/job.ts', import.meta.url));
@@ -25,8 +25,10 @@ export class JobProcess {
 
   constructor(
     readonly name: string,
-    private readonly setup: JobSetup,
+    /** What the process is told; the job's own unless it runs another file. */
+    private readonly setup: object,
     private readonly env: Readonly<Record<string, string>> = {},
+    private readonly file = jobFile,
   ) {}
 
   get isAlive(): boolean {
@@ -48,7 +50,7 @@ export class JobProcess {
     this.hasRun = false;
     this.metrics = null;
     this.asked = this.answered = 0;
-    const child = spawn(process.execPath, ['--import', 'tsx', jobFile], {
+    const child = spawn(process.execPath, ['--import', 'tsx', this.file], {
       env: {
         ...process.env,
         TSX_DISABLE_CACHE: process.env['TSX_DISABLE_CACHE'] ?? '',

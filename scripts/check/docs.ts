@@ -5,6 +5,7 @@ import type { DocsModule } from './docs-blocks.js';
 import { docsModules } from './docs-blocks.js';
 import { DocsProgram } from './docs-program.js';
 import { unlistedExamples, unlistedPages } from './docs-index.js';
+import { metricsPageFaults } from './docs-metrics.js';
 import { configurationFaults, undocumentedOptions, unlistedNames } from './docs-reference.js';
 
 /** Pages of these places, and the pages below them. */
@@ -12,7 +13,7 @@ const roots = ['README.md', 'CONTRIBUTING.md', 'docs', 'src', 'examples'];
 
 /**
  * The pages say what is so: relative links lead to files and sections, every `ts` block compiles, docs/Reference lists every error code, every option with its
- * type and default, and every public name, and the indexes list every page and example.
+ * type and default, every metric of the catalogue, and every public name, and the indexes list every page and example.
  */
 export const docsCheck: Check = {
   name: 'docs',
@@ -28,6 +29,7 @@ export const docsCheck: Check = {
       ...(await unlistedNames(docs, pages)),
       ...(await configurationFaults(docs)),
       ...undocumentedOptions(docs),
+      ...(await metricsPageFaults()),
     );
     return faults.length > 0 ? faults.join('\n') : null;
   },

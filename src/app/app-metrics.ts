@@ -4,6 +4,8 @@ import type { GroupPhase } from '../rebalance/group-protocol.js';
 import type { StandbyProgress } from '../runtime/standby-listener.js';
 import type { RestoreProgress } from '../runtime/state-restorer.js';
 import { formatTaskId } from '../rebalance/task-id.js';
+import type { ThreadMetricsSnapshot } from '../observability/time-shares.js';
+import type { Task } from '../runtime/task.js';
 import type { BuiltThread } from '../runtime/thread-factory.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
 import type { StreamsState } from './streams-app.js';
@@ -16,6 +18,8 @@ export interface AppMetrics {
   readonly tasks: Readonly<Record<string, TaskMetricsSnapshot>>;
   /** Barriers and commits. null before the app has started, as all below. */
   readonly epochs: EpochMetricsSnapshot | null;
+  /** How the stream thread spends its time. */
+  readonly thread: ThreadMetricsSnapshot | null;
   /** Requests and bytes of output, changelogs included. */
   readonly producer: ProducerMetrics | null;
   /** Fetches of input: requests, bytes, failures, positions set anew, stalls. Restores are not in it. */
@@ -73,11 +77,30 @@ export interface TaskMetricsSnapshot {
   readonly active: boolean;
   /** Records behind the end of the input, by `topic-partition`; absent when not known. */
   readonly lag: Readonly<Record<string, number>>;
+  /** The lowest watermark that has come in, ms since the epoch; null before the first, and without event time. At the end of time `Number.MAX_SAFE_INTEGER`. */
+  readonly currentInputWatermark: number | null;
+  /** The watermark that the task's operators have heard, and tasks downstream hear next. */
+  readonly currentOutputWatermark: number | null;
+  /** How far `currentInputWatermark` is behind the wall clock, ms. */
+  readonly watermarkLag: number | null;
+  /** Records that came too late for a window or a join: `dropped.late`. Those of a side output are not in it. */
+  readonly numLateRecordsDropped: number;
 }
 
+const nothingYet: Omit<AppMetrics, 'state'> = Object.freeze({
+  tasks: {},
+  epochs: null,
+  thread: null,
+  producer: null,
+  fetcher: null,
+  group: null,
+  standbys: {},
+  restoring: [],
+  droppedRecords: 0,
+});
+
 export function snapshotMetrics(state: StreamsState, built: BuiltThread | null): AppMetrics {
-  if (built === null)
-    return { state, tasks: {}, epochs: null, producer: null, fetcher: null, group: null, standbys: {}, restoring: [], droppedRecords: 0 };
+  if (built === null) return { ...nothingYet, state };
   const tasks: Record<string, TaskMetricsSnapshot> = {};
   let droppedRecords = 0;
   for (const [id, metrics] of built.taskMetrics) {
@@ -99,12 +122,15 @@ export function snapshotMetrics(state: StreamsState, built: BuiltThread | null):
       positionResets: metrics.positionResets,
       active: active !== undefined,
       lag,
+      ...watermarksOf(active?.task),
+      numLateRecordsDropped: metrics.dropped.get('late') ?? 0,
     };
   }
   return {
     state,
     tasks,
     epochs: built.epochMetrics.snapshot(),
+    thread: built.thread.timeShares.snapshot(performance.now()),
     producer: built.producer.metrics(),
     fetcher: { ...built.fetcher.metrics },
     group: groupSnapshot(built.member),
@@ -121,6 +147,19 @@ function standbySnapshots({ standbys }: BuiltThread): Record<string, StandbyMetr
       { lag: task.lag, stores: Object.fromEntries(task.stores.map((store) => [store.changelog.store, store.progress()])) },
     ]),
   );
+}
+
+function watermarksOf(
+  task: Task | undefined,
+): Pick<TaskMetricsSnapshot, 'currentInputWatermark' | 'currentOutputWatermark' | 'watermarkLag'> {
+  const currentInputWatermark = reported(task?.inputWatermark ?? -Infinity);
+  const watermarkLag = currentInputWatermark === null ? null : Math.max(0, Date.now() - currentInputWatermark);
+  return { currentInputWatermark, currentOutputWatermark: reported(task?.watermark() ?? -Infinity), watermarkLag };
+}
+
+/** JSON has no infinity. */
+function reported(watermark: number): number | null {
+  return watermark === -Infinity ? null : Math.min(watermark, Number.MAX_SAFE_INTEGER);
 }
 
 function groupSnapshot(member: BuiltThread['member']): GroupMetricsSnapshot {

@@ -8,6 +8,8 @@ import { builtInAssignor } from '../rebalance/built-in-assignors.js';
 import { LocalState } from '../runtime/local-state.js';
 import { SerdeDefaults } from '../runtime/serde-defaults.js';
 import type { StandbyUpdateListener } from '../runtime/standby-listener.js';
+import { explainWatermarks } from '../runtime/explain-watermarks.js';
+import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { RestoreListener } from '../runtime/state-restorer.js';
 import { buildThread, type BuiltThread } from '../runtime/thread-factory.js';
 import { GlobalTables } from '../runtime/global-tables.js';
@@ -181,6 +183,19 @@ export class StreamsApp {
   /** Counters and latencies as plain data, measured now. */
   metrics(): AppMetrics {
     return snapshotMetrics(this.currentState, this.built);
+  }
+
+  /**
+   * What holds the watermark of an operator back, in each of its tasks on this instance: which partition or upstream task, since when, and why.
+   *
+   * @param operator a node of the topology; default: all
+   * @throws MILL_CONFIG_INVALID when the topology has no such node
+   * @example
+   * console.log(app.explainWatermark('mean').text);
+   */
+  explainWatermark(operator?: string): WatermarkExplanation {
+    const tasks = [...(this.built?.thread.tasks.values() ?? [])].map(({ task }) => task);
+    return explainWatermarks(this.topology, tasks, operator ?? null, Date.now());
   }
 
   private async startParts(): Promise<void> {

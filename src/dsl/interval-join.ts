@@ -45,7 +45,8 @@ export function addIntervalJoin<K, L, R, O>(
   ] as const;
   graph.add(fromLeft, [inputs[0].parent]);
   graph.add(fromRight, [inputs[1].parent]);
-  const node = statefulNode(name, intervalJoinOperator({ storeName, bounds: inclusiveBounds(bounds), buffers, joiner, sides }), store);
+  const supplier = intervalJoinOperator({ storeName, bounds: inclusiveBounds(bounds), buffers, joiner, sides });
+  const node = statefulNode(name, supplier, store, { usesEventTime: true });
   graph.add(node, [fromLeft, fromRight]);
   const stream = <V>(of: GraphNode, valueSerde: Serde<V> | null): KStream<K, V> =>
     context.stream<K, V>({ name: of.name, keySerde, valueSerde, sources, repartitionRequired: false, node: of });

@@ -50,7 +50,7 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
     const { states = [], keySerde = null, valueSerde = null } = options;
     const store = keyedStateStore(storeName, name, this.#grouped.fields.keySerde, states);
     const { parent, sources } = this.#grouped.inputFor(graph, storeName);
-    const node = statefulNode(name, keyedProcessOperator(supplier, { storeName, states }), store);
+    const node = statefulNode(name, keyedProcessOperator(supplier, { storeName, states }), store, { usesEventTime: true });
     graph.add(node, [parent]);
     return this.#context.stream<KR, VR>({ name, keySerde, valueSerde, sources, repartitionRequired: true, node });
   }

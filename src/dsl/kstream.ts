@@ -194,7 +194,7 @@ export interface KStream<K, V> {
    *   .to('sums', { valueSerde: serdes.double });
    */
   keyBy(options?: GroupedOptions<K, V>): KeyedStream<K, V>;
-  /** By a new key: the records go through a repartition topic, across which event time does not pass yet (windows and timers by the wall clock do). */
+  /** By a new key: the records go through a repartition topic, and event time with them. */
   keyBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<NoInfer<KR>, V>): KeyedStream<KR, V>;
 
   /**

@@ -4,15 +4,20 @@ export class EpochMetrics {
   failed = 0;
   records = 0;
   bytes = 0;
+  private lastBarrierMs = 0;
+  private last: { readonly durationMs: number; readonly bytes: number; readonly at: number } | null = null;
   private readonly commits = new LatencyRing(1024);
   private readonly barriers = new LatencyRing(1024);
 
   /** How long tasks stood still for a barrier, ms. */
   barrier(ms: number): void {
+    this.lastBarrierMs = ms;
     this.barriers.add(ms);
   }
 
-  committed(ms: number, records: number, bytes: number): void {
+  /** @param at ms of the wall clock */
+  committed(ms: number, records: number, bytes: number, at: number): void {
+    this.last = { durationMs: this.lastBarrierMs + ms, bytes, at };
     this.epochs++;
     this.records += records;
     this.bytes += bytes;
@@ -27,6 +32,9 @@ export class EpochMetrics {
       bytesProduced: this.bytes,
       commitLatencyMs: this.commits.summary(),
       barrierMs: this.barriers.summary(),
+      lastEpochDuration: this.last?.durationMs ?? null,
+      lastEpochSize: this.last?.bytes ?? null,
+      lastEpochCommittedAt: this.last?.at ?? null,
     };
   }
 }
@@ -52,6 +60,12 @@ export interface EpochMetricsSnapshot {
   readonly commitLatencyMs: LatencySummary;
   /** How long tasks stood still for the barrier. */
   readonly barrierMs: LatencySummary;
+  /** From the barrier's beginning to the committed transaction, ms, of the last committed epoch; null before the first, as the two below. */
+  readonly lastEpochDuration: number | null;
+  /** Bytes of its output, changelogs included. */
+  readonly lastEpochSize: number | null;
+  /** When it was committed, ms since the epoch: what was processed since is processed again after a crash. */
+  readonly lastEpochCommittedAt: number | null;
 }
 
 class LatencyRing {

@@ -1,6 +1,7 @@
 import type { CommittedOffset, TopicPartition } from '../kafka/port.js';
 import type { ChangelogSink } from '../stores/store-environment.js';
 import type { TaskState } from '../stores/task-state.js';
+import type { UpstreamMark } from '../time/watermarks/source-watermarks.js';
 import type { Task } from './task.js';
 import type { OutputCollector } from './task-environment.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
@@ -11,6 +12,8 @@ export interface TaskBarrier {
   readonly partitionTimes: readonly number[];
   /** Ids of the topics that the offsets are positions in; null where they are not known. */
   readonly topicIds: readonly (string | null)[];
+  /** For each offset: what upstream tasks have told through the partition; null when none does. */
+  readonly marks: readonly (ReadonlyMap<string, UpstreamMark> | null)[];
   /** Event time of the task, -Infinity when there is none. */
   readonly watermark: number;
 }
@@ -52,6 +55,7 @@ export class ActiveTask {
       offsets: positions.map(({ topic, partition, offset }) => ({ topic, partition, offset, leaderEpoch: -1 })),
       partitionTimes: positions.map(({ partitionTime }) => partitionTime),
       topicIds: positions.map(({ topicId }) => topicId),
+      marks: positions.map(({ marks }) => marks),
       watermark: this.task.watermark(),
     };
   }

@@ -4,7 +4,10 @@ import type { CommittedOffset, GroupMemberIdentity } from '../kafka/port.js';
 import { encodeCommittedMetadata } from '../transactions/committed-metadata.js';
 import { EpochMachine, type EpochBounds, type EpochCommand } from '../transactions/epoch-machine.js';
 import type { EpochProducer, EpochResult, SealedEpoch } from '../transactions/producer/epoch-producer.js';
+import { encodeMarks } from '../time/watermarks/mark-text.js';
+import type { UpstreamMark } from '../time/watermarks/source-watermarks.js';
 import type { ActiveTask, TaskBarrier } from './active-task.js';
+import { announceWatermarks } from './watermark-announcement.js';
 import type { EpochMetrics } from '../observability/epoch-metrics.js';
 import { delay } from '../kafka/backoff.js';
 import { ErrorCodes } from '../kafka/error-codes.js';
@@ -136,6 +139,10 @@ export class EpochRunner {
   private sealNow(epoch: number, tasks: readonly ActiveTask[], startedAt: number): void {
     const { producer } = this.options;
     const dirty = tasks.filter(({ task }) => task.dirty);
+    announceWatermarks(
+      dirty.map(({ task }) => task),
+      producer,
+    );
     const offsets = dirty.flatMap((task) => this.offsetsOf(task.freeze(epoch), epoch));
     const sealed = producer.sealEpoch();
     this.options.metrics.barrier(performance.now() - startedAt);
@@ -152,7 +159,8 @@ export class EpochRunner {
       .then((result) => {
         if (attempt !== this.attempt) return;
         for (const task of tasks) task.committed(epoch, result.nextOffsets);
-        this.options.metrics.committed(performance.now() - startedAt, result.recordCount, result.byteLength);
+        const { metrics, now } = this.options;
+        metrics.committed(performance.now() - startedAt, result.recordCount, result.byteLength, now());
         this.execute(this.machine.on({ kind: 'committed', now: this.options.now() }));
         this.options.onCommitted(epoch);
       })
@@ -215,9 +223,16 @@ export class EpochRunner {
         partitionTime: barrier.partitionTimes[index] ?? -1,
         watermark: barrier.watermark,
         topicId: barrier.topicIds[index] ?? null,
+        ...textOf(barrier.marks[index] ?? null),
       }),
     }));
   }
+}
+
+/** Nothing when there are more upstream tasks than the metadata has room for: they say it again. */
+function textOf(marks: ReadonlyMap<string, UpstreamMark> | null): { readonly marks?: string } {
+  const text = marks === null ? null : encodeMarks(marks);
+  return text === null ? {} : { marks: text };
 }
 
 /** Steps 1 and 2: every task at a record boundary, then every operator's held-back results sent down. */

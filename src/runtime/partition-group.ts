@@ -4,6 +4,8 @@ import type { RecordQueue } from './record-queue.js';
 export interface PartitionLag {
   /** Records known on the broker and not yet received; null before the first answer. */
   lag(topic: string, partition: number): number | null;
+  /** Whether the partition is read to its end, and that was heard from the broker just now: not so while it is paused or back-pressured. */
+  isAtEnd(topic: string, partition: number): boolean;
 }
 
 /**
@@ -31,7 +33,7 @@ export class PartitionGroup {
     this.isWaiting = false;
     if (queues.length === 1) {
       const only = queues[0] as RecordQueue;
-      return only.hasHead ? only : null;
+      return only.hasHead && !only.held ? only : null;
     }
     let best: RecordQueue | null = null;
     let someEmpty = false;

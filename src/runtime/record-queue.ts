@@ -8,6 +8,11 @@ import type { SourceReader } from './source-reader.js';
 export interface RecordQueueObserver {
   /** The head record was dropped before it was ever handed out; what became of it belongs to the epoch in work. */
   headDropped(): void;
+  /**
+   * A record without key and value has come to the head of a partition where such records may be watermarks. True when it was one: it is not data, and its
+   * offset belongs to the epoch in work.
+   */
+  isWatermark?(queue: RecordQueue): boolean;
   /** Reading goes on at `to` because `from` is no longer in the log. */
   positionReset(from: number, to: number): void;
 }
@@ -48,6 +53,8 @@ export class RecordQueue {
     start: { readonly offset: number; readonly partitionTime: number; readonly topicId?: string | null },
     private readonly released: (topic: string, partition: number, bytes: number) => void,
     private readonly observer: RecordQueueObserver,
+    /** True for repartition topics: watermarks of upstream tasks lie among the records. */
+    private readonly mayBeWatermark = false,
   ) {
     this.position = start.offset;
     this.partitionTime = start.partitionTime;
@@ -77,6 +84,10 @@ export class RecordQueue {
         continue;
       }
       if (this.cursor.offset < this.position) throw this.wentBack();
+      if (this.mayBeWatermark && this.cursor.keyStart < 0 && this.cursor.valueStart < 0 && this.observer.isWatermark?.(this) === true) {
+        this.position = this.cursor.offset + 1;
+        continue;
+      }
       if (!this.source.extractsAtHead) {
         this.headTimestamp = this.cursor.timestamp;
         this.hasHead = true;

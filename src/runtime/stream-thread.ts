@@ -3,6 +3,7 @@ import type { Fetcher } from '../kafka/fetcher/fetcher.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import type { TopicPartition } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
+import { TimeShares } from '../observability/time-shares.js';
 import type { GroupMember } from '../rebalance/group-member.js';
 import type { MemberAssignment } from '../rebalance/member-assignment.js';
 import { formatTaskId, type TaskId } from '../rebalance/task-id.js';
@@ -60,6 +61,7 @@ const restartPause = { initialMs: 100, maxMs: 30_000 };
  */
 export class StreamThread {
   readonly tasks = new Map<string, ActiveTask>();
+  readonly timeShares = new TimeShares(performance.now());
   private readonly opening = new Map<string, { readonly controller: AbortController; readonly done: Promise<void> }>();
   /** Tasks the group gave to this thread. */
   private readonly owned = new Set<string>();
@@ -365,8 +367,19 @@ export class StreamThread {
       } catch (error) {
         this.fail(error);
       }
-      await (worked > 0 ? yieldToIo() : this.wakeup.wait(this.sleepMs()));
+      if (worked > 0) await yieldToIo();
+      else await this.sleep();
     }
+  }
+
+  /** Until there is news. A user's function that is awaited is work. */
+  private async sleep(): Promise<void> {
+    const start = performance.now();
+    const isHeldUp = this.recovering === null && !this.halted && !this.epochs.mayProcess;
+    const isWorking = [...this.tasks.values()].some(({ task }) => task.isBusy);
+    await this.wakeup.wait(this.sleepMs());
+    const end = performance.now();
+    if (!isWorking) this.timeShares.waited(isHeldUp ? 'backPressured' : 'idle', end - start, end);
   }
 
   private turn(): number {

@@ -4,6 +4,8 @@ import { errorName } from '../kafka/error-codes.js';
 import type { Logger } from '../observability/logger.js';
 import { fetchCommittedOffsets } from '../transactions/committed-offsets.js';
 import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
+import type { AlignmentGroups } from '../time/watermarks/alignment.js';
+import { decodeMarks } from '../time/watermarks/mark-text.js';
 import type { StateStore } from '../stores/store.js';
 import { ActiveTask } from './active-task.js';
 import type { PartitionLag } from './partition-group.js';
@@ -26,9 +28,15 @@ export interface TaskOpenerOptions {
   readonly released: (topic: string, partition: number, bytes: number) => void;
   readonly fenceDeadOwners: (metadata: readonly (string | null)[], signal: AbortSignal) => Promise<unknown>;
   readonly logger: Logger;
+  readonly alignment: AlignmentGroups;
 }
 
 const noStandby = (): Promise<null> => Promise.resolve(null);
+
+/** With so many upstream tasks, what they told fits into the metadata of an offset in any case. */
+const mostRememberedSenders = 100;
+/** With more, a restarted task downstream may have to hear again what was told before: this is how long it may have to wait, ms. */
+const repeatedEveryMs = 30_000;
 
 /**
  * Takes a task over: stable committed offsets first, then the stores up to the changelog's end, then the task itself.
@@ -60,6 +68,7 @@ export class TaskOpener {
       await options.restorer.restore(plan.id, state, plan.changelogs, signal);
       signal.throwIfAborted();
       const env = options.env(plan.id);
+      for (const { topic } of plan.watermarkTargets) await env.output.partitionCount(topic);
       const task = new Task({
         id: plan.id,
         partition: plan.partition,
@@ -70,6 +79,11 @@ export class TaskOpener {
         lags: options.lags,
         store: (name) => (plan.stores.some((spec) => spec.name === name) ? state.store(name) : options.globalStore(name)),
         topicOf: plan.topicOf,
+        watermarks: {
+          targets: plan.watermarkTargets,
+          repeatEvery: plan.peers > mostRememberedSenders ? repeatedEveryMs : Infinity,
+          alignment: options.alignment.of(plan.id, String(plan.subTopology.id)),
+        },
         released: options.released,
       });
       opened.recordTimestamp = () => task.record.timestamp;
@@ -84,13 +98,14 @@ export class TaskOpener {
     const inputs: TaskInput[] = [];
     for (const input of plan.inputs) {
       const known = committed.find(({ topic, partition }) => topic === input.topic && partition === input.partition);
-      const { topic, partition, sourceNode } = input;
+      const { topic, partition, sourceNode, senders } = input;
       if (known !== undefined && known.offset >= 0) {
-        const { partitionTime = -1, watermark, topicId } = decodeCommittedMetadata(known.metadata) ?? {};
-        inputs.push({ topic, partition, sourceNode, offset: known.offset, partitionTime, watermark, topicId });
+        const { partitionTime = -1, watermark, topicId, marks = '' } = decodeCommittedMetadata(known.metadata) ?? {};
+        const { offset } = known;
+        inputs.push({ topic, partition, sourceNode, offset, partitionTime, watermark, topicId, senders, marks: decodeMarks(marks) });
       } else {
         const offset = await this.firstOffset(input, input.offsetReset ?? this.options.autoOffsetReset);
-        inputs.push({ topic, partition, sourceNode, offset, partitionTime: -1 });
+        inputs.push({ topic, partition, sourceNode, offset, partitionTime: -1, senders });
       }
     }
     return inputs;

@@ -1,6 +1,7 @@
 import type { TopicPartition } from '../kafka/port.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
+import type { RepartitionTarget } from '../topology/task-layout.js';
 import type { ChangelogToRestore } from './changelog-bounds.js';
 
 /** Everything that is fixed about a task before it is opened: where it reads, what it keeps, where its changes are logged. */
@@ -13,7 +14,13 @@ export interface TaskPlan {
   readonly inputs: readonly (TopicPartition & {
     readonly sourceNode: string;
     readonly offsetReset: 'earliest' | 'latest' | 'none' | null;
+    /** Ids of the upstream tasks that send their watermarks through the partition. */
+    readonly senders: readonly string[];
   })[];
+  /** Repartition topics through which the task sends its own watermark. */
+  readonly watermarkTargets: readonly RepartitionTarget[];
+  /** Tasks of the same sub-topology. */
+  readonly peers: number;
   readonly stores: readonly StoreSpec[];
   readonly changelogs: readonly ChangelogToRestore[];
   /** Full name of a topic: internal ones get the application id in front. */

@@ -1,5 +1,5 @@
 import type { KafkaPort, TopicPartition } from '../kafka/port.js';
-import { parseTaskId, type TaskId } from '../rebalance/task-id.js';
+import { formatTaskId, parseTaskId, type TaskId } from '../rebalance/task-id.js';
 import type { TaskSpec } from '../rebalance/assignment-plan.js';
 import { MillraceError } from '../errors.js';
 import type { Topology, TopicRef } from '../topology/nodes.js';
@@ -82,6 +82,11 @@ export class TaskPlans {
     return this.layout.inputPartitions(parseTaskId(id));
   }
 
+  /** Ids of the tasks that send their watermarks through a repartition topic. */
+  senders(topic: string): readonly string[] {
+    return this.layout.watermarkSenders(topic).map(formatTaskId);
+  }
+
   plan(id: string): TaskPlan {
     const task: TaskId = parseTaskId(id);
     const { topology, applicationId } = this;
@@ -90,7 +95,7 @@ export class TaskPlans {
     const inputs = this.layout.inputPartitions(task).map(({ topic, partition }) => {
       const source = this.sourceOf(topic, task.subTopology);
       if (source === undefined) throw new MillraceError('MILL_INVARIANT', `no source of sub-topology ${task.subTopology} reads ${topic}`);
-      return { ...source, topic, partition };
+      return { ...source, topic, partition, senders: this.senders(topic) };
     });
     const changelogs = this.layout.changelogPartitions(task).map(({ store, topic, partition }) => ({
       store,
@@ -104,6 +109,8 @@ export class TaskPlans {
       topology,
       subTopology,
       inputs,
+      watermarkTargets: this.layout.watermarkTargets(task.subTopology),
+      peers: this.layout.tasks.filter(({ subTopology: id }) => id === task.subTopology).length,
       stores: subTopology.stores.flatMap((name) => {
         const store = topology.stores.get(name);
         return store === undefined ? [] : [store.spec];
@@ -135,7 +142,7 @@ function sourceLookup(applicationId: string, topology: Topology) {
         node.topics.some((ref) => qualifiedName(applicationId, ref) === topic) ||
         (node.pattern !== null && topicPatternMatches(node.pattern, topic))
       ) {
-        return { topic, partition: -1, sourceNode: name, offsetReset: node.offsetReset };
+        return { topic, partition: -1, sourceNode: name, offsetReset: node.offsetReset, senders: [] };
       }
     }
     return undefined;

@@ -4,9 +4,11 @@ import { delay } from '../kafka/backoff.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import type { Cancellable, Operator, ScheduleOptions } from '../processors/operator.js';
 import type { StateStore } from '../stores/store.js';
-import type { PartitionWatermark } from '../time/watermarks/source-watermarks.js';
+import type { Alignment } from '../time/watermarks/alignment.js';
+import type { UpstreamMark } from '../time/watermarks/source-watermarks.js';
 import { PunctuationQueue } from '../time/punctuation-queue.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
+import type { RepartitionTarget } from '../topology/task-layout.js';
 import type { TaskScope } from './node-context.js';
 import { PartitionGroup, type PartitionLag } from './partition-group.js';
 import { RecordQueue } from './record-queue.js';
@@ -15,6 +17,11 @@ import type { TaskEnvironment } from './task-environment.js';
 import { TaskEventTime } from './task-event-time.js';
 import { TaskRecord } from './task-record.js';
 import { wireTask, type WiredTask } from './task-wiring.js';
+import type { WatermarkAnnouncement } from './watermark-announcement.js';
+import type { TaskWatermark } from './watermark-explanation.js';
+import { readWatermarks } from './watermark-record.js';
+
+const nothingTold: ReadonlyMap<string, UpstreamMark> = new Map();
 
 /** How long the processors of a task may take to close, ms. */
 const operatorCloseMs = 5000;
@@ -31,6 +38,10 @@ export interface TaskInput {
   readonly watermark?: number;
   /** Id of the topic that the offset was committed for; absent or null when it is not known. */
   readonly topicId?: string | null;
+  /** Upstream tasks that send their watermarks through the partition. */
+  readonly senders?: readonly string[];
+  /** What they had told when it was committed. */
+  readonly marks?: ReadonlyMap<string, UpstreamMark>;
 }
 
 export interface TaskPosition {
@@ -39,6 +50,8 @@ export interface TaskPosition {
   readonly offset: number;
   readonly partitionTime: number;
   readonly topicId: string | null;
+  /** What upstream tasks have told of their event time through the partition; null when none does. */
+  readonly marks: ReadonlyMap<string, UpstreamMark> | null;
 }
 
 export interface TaskOptions {
@@ -52,8 +65,17 @@ export interface TaskOptions {
   /** A store of this task, or a global one. */
   readonly store: (name: string) => StateStore | undefined;
   readonly topicOf: (name: string, internal: boolean) => string;
+  readonly watermarks: TaskWatermarkOptions;
   /** Buffer room of an input partition that is free again. */
   readonly released: (topic: string, partition: number, bytes: number) => void;
+}
+
+export interface TaskWatermarkOptions {
+  /** Repartition topics through which the task tells its watermark. */
+  readonly targets: readonly RepartitionTarget[];
+  /** How often it says again what it has said, ms; Infinity: only what is new. */
+  readonly repeatEvery: number;
+  readonly alignment: Alignment;
 }
 
 /**
@@ -95,13 +117,13 @@ export class Task implements TaskScope {
     this.queues = options.inputs.map((input) => this.makeQueue(input));
     for (const queue of this.queues) this.byPartition.set(`${queue.topic}-${queue.partition}`, queue);
     this.group = new PartitionGroup(this.queues, options.lags, this.env.maxTaskIdleMs);
-    this.eventTime = TaskEventTime.of(
-      this.queues,
-      this.wired.operators,
-      this.record,
-      options.lags,
-      options.inputs.reduce((highest, { watermark = -Infinity }) => Math.max(highest, watermark), -Infinity),
-    );
+    this.eventTime = TaskEventTime.of(this.queues, this.wired.operators, this.record, options.lags, options.watermarks.alignment, {
+      watermark: options.inputs.reduce((highest, { watermark = -Infinity }) => Math.max(highest, watermark), -Infinity),
+      inputs: options.inputs.map(({ senders = [], marks = nothingTold }) => ({ senders, marks })),
+      targets: options.watermarks.targets,
+      repeatEvery: options.watermarks.repeatEvery,
+      now: this.env.wallClock(),
+    });
     this.wired.init();
   }
 
@@ -128,9 +150,38 @@ export class Task implements TaskScope {
     return this.eventTime !== null;
   }
 
-  /** The partitions that event time comes from, each with its watermark; empty when no source has watermarks. */
-  explainWatermark(): PartitionWatermark[] {
-    return this.eventTime?.explain() ?? [];
+  /** What its watermark waits for; null when no source has watermarks. */
+  explainWatermark(): TaskWatermark | null {
+    return this.eventTime?.explain(this.id, this.env.wallClock()) ?? null;
+  }
+
+  /** Whether the task runs the node. */
+  runs(node: string): boolean {
+    return this.options.subTopology.nodes.includes(node);
+  }
+
+  /** The lowest watermark that has come in, -Infinity before the first; `watermark()` is what operators have heard. */
+  get inputWatermark(): number {
+    return this.eventTime?.inputWatermark ?? -Infinity;
+  }
+
+  /** The tasks that write a repartition topic, after topics have changed. */
+  setSenders(topic: string, senders: readonly string[]): void {
+    this.queues.forEach((queue, index) => {
+      if (queue.topic === topic) this.eventTime?.setSenders(index, senders, this.env.wallClock());
+    });
+  }
+
+  announcement(): WatermarkAnnouncement | null {
+    const { eventTime, id } = this;
+    const now = this.env.wallClock();
+    if (eventTime?.hasNews(now) !== true) return null;
+    return { task: id, targets: eventTime.targets, mark: eventTime.takeNews(now), streamTime: this.group.streamTime };
+  }
+
+  /** The bounded input is read to its end: event time goes to its end with it, and every window below closes. */
+  endEventTime(): void {
+    this.eventTime?.end();
   }
 
   reads(topic: string, partition: number): boolean {
@@ -155,13 +206,17 @@ export class Task implements TaskScope {
     let count = this.takeDropped();
     const now = this.env.wallClock();
     this.deadline = deadline;
-    if (this.busy === null && this.movesEventTime) {
-      count++;
-      const moving = this.moveEventTime();
-      if (moving !== undefined) this.await(moving);
-    }
-    while (this.busy === null && !this.movesEventTime) {
+    while (this.busy === null) {
+      if (this.movesEventTime()) {
+        count++;
+        const moving = this.moveEventTime();
+        if (moving !== undefined) this.await(moving);
+        // Else its slice is over.
+        if (moving !== undefined || this.movesEventTime()) break;
+      }
       if (!this.fillHeads()) break;
+      // A watermark of upstream tasks lay among the records: operators hear of it before they get the next one.
+      if (this.movesEventTime()) continue;
       const queue = this.group.pick(now);
       if (queue === null) break;
       count++;
@@ -208,13 +263,12 @@ export class Task implements TaskScope {
   }
 
   positions(): TaskPosition[] {
-    return this.queues.map((queue) => ({
-      topic: queue.topic,
-      partition: queue.partition,
-      offset: queue.committable,
-      partitionTime: queue.partitionTime,
-      topicId: queue.topicId,
-    }));
+    return this.queues.map((queue, index) => {
+      const { topic, partition, committable: offset, partitionTime, topicId } = queue;
+      const isTold = (this.options.inputs[index]?.senders ?? []).length > 0;
+      const marks = isTold ? (this.eventTime?.marks(index) ?? null) : null;
+      return { topic, partition, offset, partitionTime, topicId, marks };
+    });
   }
 
   /** Deadline of idle waiting or next wall-clock punctuation, ms of the wall clock; null when there is none. */
@@ -256,6 +310,7 @@ export class Task implements TaskScope {
   async close(): Promise<void> {
     this.isClosed = true;
     this.record.close();
+    this.eventTime?.close();
     this.streamTimers.clear();
     this.wallClockTimers.clear();
     for (const queue of this.queues) queue.clear();
@@ -282,19 +337,31 @@ export class Task implements TaskScope {
   private makeQueue(input: TaskInput): RecordQueue {
     const source = this.wired.sources.get(input.sourceNode) as SourceReader;
     const { topic, partition } = input;
-    return new RecordQueue(topic, partition, source, this.env.isolation, input, this.options.released, {
+    const observer = {
       headDropped: () => {
         this.droppedHeads++;
         this.dirty = true;
       },
-      positionReset: (from, to) => {
+      isWatermark: (queue: RecordQueue) => this.hear(queue),
+      positionReset: (from: number, to: number) => {
         this.env.metrics.positionResets++;
         this.env.logger.warn(
           { taskId: this.id, topic, partition, from, to },
           `position ${from} of ${topic}-${partition} is gone: going on at ${to}`,
         );
       },
-    });
+    };
+    const isInternal = source.node.topics.some(({ internal }) => internal);
+    return new RecordQueue(topic, partition, source, this.env.isolation, input, this.options.released, observer, isInternal);
+  }
+
+  /** True when the record at the cursor is a watermark of upstream tasks: then they are heard. */
+  private hear(queue: RecordQueue): boolean {
+    const marks = readWatermarks(queue.cursor.headers());
+    if (marks === null) return false;
+    this.dirty = true;
+    this.eventTime?.hearThrough(queue, marks, this.env.wallClock());
+    return true;
   }
 
   /** Puts every queue on its head record. False when that has to be awaited. */
@@ -332,7 +399,7 @@ export class Task implements TaskScope {
   }
 
   /** True while operators have a watermark to hear of: no record is taken before. */
-  private get movesEventTime(): boolean {
+  private movesEventTime(): boolean {
     return this.eventTime !== null && this.eventTime.isMoving;
   }
 
@@ -349,6 +416,7 @@ export class Task implements TaskScope {
     if (eventTime === null || now < eventTime.nextEmitAt) return false;
     eventTime.onPeriodicEmit(now);
     const moves = eventTime.isMoving;
+    if (eventTime.hasNews(now)) this.dirty = true;
     const moving = this.moveEventTime();
     if (moving !== undefined) this.await(moving);
     return moves;

@@ -9,6 +9,7 @@ import { formatTaskId, parseTaskId } from '../rebalance/task-id.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { StateStore } from '../stores/store.js';
 import { topologyFingerprint } from '../topology/fingerprint.js';
+import { AlignmentGroups } from '../time/watermarks/alignment.js';
 import type { Topology } from '../topology/nodes.js';
 import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
 import { fenceDeadOwners, transactionalIdOf } from '../transactions/dead-owner.js';
@@ -106,6 +107,7 @@ export function buildThread(
   const epochMetrics = new EpochMetrics();
   const taskMetrics = new Map<string, TaskMetrics>();
   const now = Date.now;
+  const repartitionTopics = new Set([...topology.repartitionTopics.keys()].map((name) => `${applicationId}-${name}`));
   const plans = new CurrentPlans(() => TaskPlans.read(applicationId, topology, ports.main));
   /** Counts how often the group took all tasks away without asking. */
   let losses = 0;
@@ -237,12 +239,14 @@ export function buildThread(
         const end = exactlyOnce ? fetcher.lastStableOffset({ topic, partition }) : fetcher.highWatermark({ topic, partition });
         return end < 0 ? null : Math.max(0, end - fetcher.position({ topic, partition }));
       },
+      isAtEnd: (topic, partition) => fetcher.isAtEnd({ topic, partition }),
     },
     released: (topic, partition, bytes) => {
       fetcher.consumed(bytes, { topic, partition });
     },
     fenceDeadOwners: fence,
     logger,
+    alignment: new AlignmentGroups(),
   });
   const thread: StreamThread = new StreamThread({
     fetcher,
@@ -300,6 +304,10 @@ export function buildThread(
       await plans.refreshWhenReachable(logger, () => member.hasEnded);
       // The group may have taken the tasks away meanwhile: others run them by now.
       if (losses !== lossesBefore) return;
+      for (const topic of repartitionTopics) {
+        const senders = plans.known?.senders(topic) ?? [];
+        for (const { task } of thread.tasks.values()) task.setSenders(topic, senders);
+      }
       thread.assigned(assignment);
       // Tasks that are opened look for dead owners when those hold them back; output that nothing here reads would stay held back.
       fence([]).catch((error: unknown) => {
@@ -338,7 +346,6 @@ export function buildThread(
     },
   });
   thread.attach(epochs, member);
-  const repartitionTopics = new Set([...topology.repartitionTopics.keys()].map((name) => `${applicationId}-${name}`));
   const chores = new ThreadChores({
     port: ports.main,
     stateDirectory,

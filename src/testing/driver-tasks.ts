@@ -11,6 +11,11 @@ import { SerdeDefaults } from '../runtime/serde-defaults.js';
 import type { OutputCollector, TaskEnvironment } from '../runtime/task-environment.js';
 import { TaskMetrics } from '../runtime/task-metrics.js';
 import { Task } from '../runtime/task.js';
+import { formatTaskId } from '../rebalance/task-id.js';
+import { explainWatermarks } from '../runtime/explain-watermarks.js';
+import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
+import { announceWatermarks } from '../runtime/watermark-announcement.js';
+import { AlignmentGroups } from '../time/watermarks/alignment.js';
 import type { StateStore } from '../stores/store.js';
 import { TaskState } from '../stores/task-state.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
@@ -40,6 +45,7 @@ export class DriverTasks {
   commitRequested = false;
   private readonly tasks: RunningTask[] = [];
   private epoch = 0;
+  private readonly alignment = new AlignmentGroups();
 
   private constructor(
     private readonly options: DriverTasksOptions,
@@ -73,6 +79,10 @@ export class DriverTasks {
       for (const { active } of this.tasks) if (active.task.dirty) await active.task.flush();
       this.epoch++;
       const dirty = this.tasks.filter(({ active }) => active.task.dirty);
+      announceWatermarks(
+        dirty.map(({ active }) => active.task),
+        this.options.log,
+      );
       for (const { active } of dirty) active.freeze(this.epoch);
       await this.deliver();
       for (const { active } of dirty) {
@@ -107,6 +117,11 @@ export class DriverTasks {
     }
     if (this.globals.dropped > 0) total.set('null-key', (total.get('null-key') ?? 0) + this.globals.dropped);
     return total;
+  }
+
+  explainWatermark(operator: string | null): WatermarkExplanation {
+    const tasks = this.tasks.map(({ active }) => active.task);
+    return explainWatermarks(this.options.topology, tasks, operator, this.options.wallClock());
   }
 
   async close(): Promise<void> {
@@ -167,8 +182,14 @@ export class DriverTasks {
         sourceNode: topics.sourceOf(topic, id.subTopology),
         offset: 0,
         partitionTime: -1,
+        senders: topics.layout.watermarkSenders(topic).map(formatTaskId),
       })),
-      lags: { lag: () => 0 },
+      lags: { lag: () => 0, isAtEnd: () => true },
+      watermarks: {
+        targets: topics.layout.watermarkTargets(id.subTopology),
+        repeatEvery: Infinity,
+        alignment: this.alignment.of(taskId, String(id.subTopology)),
+      },
       store: (name) => (specs.some((spec) => spec.name === name) ? state.store(name) : this.globals.store(name)),
       topicOf: (name, internal) => qualifiedName(applicationId, { name, internal }),
       released: () => undefined,

@@ -7,6 +7,7 @@ import type { Headers } from '../bytes/headers.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 import { RecordCursor } from '../kafka/record-batch/record-cursor.js';
+import { readWatermarks } from '../runtime/watermark-record.js';
 
 /** Kafka's default `max.message.bytes`. */
 const maxBatchBytes = 1_048_588;
@@ -80,6 +81,8 @@ export class TopicLog {
     const cursor = new RecordCursor();
     cursor.open(chunk.records, { ...chunk, isolation: 'read_uncommitted' });
     while (cursor.next()) {
+      // Watermarks between tasks are no data: nobody who reads a repartition topic has a use for them.
+      if (cursor.keyStart < 0 && cursor.valueStart < 0 && readWatermarks(cursor.headers()) !== null) continue;
       records.push({
         partition: chunk.partition,
         offset: cursor.offset,

@@ -7,6 +7,7 @@
 import { MillraceError } from '../errors.js';
 import type { DropReason } from '../processors/operator.js';
 import { isSerde } from '../serdes/checked-serde.js';
+import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StateStore } from '../stores/store.js';
 import { checkTopology } from '../topology/checked-topology.js';
@@ -126,6 +127,16 @@ export class TopologyTestDriver {
   /** Records that rules dropped since the start, by reason. */
   get droppedByReason(): ReadonlyMap<DropReason, number> {
     return this.tasks?.dropped() ?? new Map<DropReason, number>();
+  }
+
+  /**
+   * What the watermark of an operator waits for, as `app.explainWatermark` tells it.
+   *
+   * @param operator a node of the topology; default: all
+   * @throws MILL_CONFIG_INVALID when the topology has no such node
+   */
+  async explainWatermark(operator?: string): Promise<WatermarkExplanation> {
+    return this.exclusively(async (tasks) => tasks.explainWatermark(operator ?? null));
   }
 
   /** Milliseconds since the epoch. */

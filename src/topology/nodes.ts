@@ -102,6 +102,8 @@ export interface RepartitionTopic {
   readonly name: string;
   /** null: as many as the largest of its upstream topics. */
   readonly partitions: number | null;
+  /** The tasks that write it tell those that read it how far event time is: somebody downstream works in it. Absent: they don't. */
+  readonly carriesWatermarks?: boolean;
 }
 
 /** Nodes that records reach without a topic between them. One task for each of its partitions. */

@@ -4,6 +4,7 @@
  */
 import type { StoreNode, Topology, TopicRef } from './nodes.js';
 import type { PartitionCountOf, TopicsMatching } from './partition-counts.js';
+import { watermarkWriters } from './event-time.js';
 import { noTopicMatches } from './partition-counts.js';
 import { sourceTopicRefs } from './source-topic-refs.js';
 
@@ -28,6 +29,12 @@ export interface ChangelogPartition {
   readonly isSourceTopic: boolean;
 }
 
+/** A repartition topic under its full name. */
+export interface RepartitionTarget {
+  readonly topic: string;
+  readonly partitions: number;
+}
+
 /** The name of a topic on the broker: internal ones begin with the application id. */
 export function qualifiedName(applicationId: string, topic: TopicRef): string {
   return topic.internal ? `${applicationId}-${topic.name}` : topic.name;
@@ -42,6 +49,7 @@ export function changelogTopic(applicationId: string, store: StoreNode): string 
 export class TaskLayout {
   readonly #topology: Topology;
   readonly #applicationId: string;
+  readonly #partitionCountOf: PartitionCountOf;
   readonly #topics = new Map<number, readonly { readonly topic: string; readonly partitions: number }[]>();
   /** Every task, by sub-topology, then partition: as many for a sub-topology as the largest of its source topics has partitions. */
   readonly tasks: readonly TaskId[];
@@ -58,6 +66,7 @@ export class TaskLayout {
   ) {
     this.#topology = topology;
     this.#applicationId = applicationId;
+    this.#partitionCountOf = partitionCountOf;
     const tasks: TaskId[] = [];
     for (const sub of topology.subTopologies) {
       const topics = sourceTopicRefs(sub, topicsMatching).map((topic) => ({
@@ -75,6 +84,27 @@ export class TaskLayout {
   inputPartitions(task: TaskId): readonly InputPartition[] {
     const topics = this.#topics.get(task.subTopology) ?? [];
     return topics.filter(({ partitions }) => task.partition < partitions).map(({ topic }) => ({ topic, partition: task.partition }));
+  }
+
+  /** The tasks whose watermarks come through a repartition topic (its full name); none for other topics and for those that carry none. */
+  watermarkSenders(topic: string): readonly TaskId[] {
+    for (const name of this.#topology.repartitionTopics.keys()) {
+      if (qualifiedName(this.#applicationId, { name, internal: true }) !== topic) continue;
+      const writers = new Set(watermarkWriters(this.#topology, name).map(({ id }) => id));
+      return this.tasks.filter(({ subTopology }) => writers.has(subTopology));
+    }
+    return [];
+  }
+
+  /** The repartition topics through which the tasks of a sub-topology send their watermarks. */
+  watermarkTargets(subTopology: number): readonly RepartitionTarget[] {
+    const targets: RepartitionTarget[] = [];
+    for (const name of this.#topology.repartitionTopics.keys()) {
+      if (!watermarkWriters(this.#topology, name).some(({ id }) => id === subTopology)) continue;
+      const ref = { name, internal: true };
+      targets.push({ topic: qualifiedName(this.#applicationId, ref), partitions: this.#partitionCountOf(ref) ?? 0 });
+    }
+    return targets;
   }
 
   /** The changelog partitions of a task's stores; stores without a changelog are left out. */

@@ -131,11 +131,12 @@ export class TopologyBuilder {
    * Makes `name` an internal topic: created by the app and called `<applicationId>-<name>`.
    *
    * @param partitions null: as many as the largest topic upstream of it.
+   * @param options `carriesWatermarks`: event time passes through it (default: it does not).
    * @throws MILL_TOPOLOGY_DUPLICATE_NAME when it was added before.
    * @example
    * builder.addRepartitionTopic('by-customer-repartition', 12).addSink('out', 'by-customer-repartition', ['rekey']);
    */
-  addRepartitionTopic(name: string, partitions: number | null = null): this {
+  addRepartitionTopic(name: string, partitions: number | null = null, options: { readonly carriesWatermarks?: boolean } = {}): this {
     checkResourceName(name, 'repartition topic');
     if (this.#draft.repartitionTopics.has(name)) throw duplicateName('repartition topic', name);
     if (partitions !== null && (!Number.isInteger(partitions) || partitions < 1)) {
@@ -143,7 +144,10 @@ export class TopologyBuilder {
         topic: name,
       });
     }
-    this.#draft.repartitionTopics.set(name, Object.freeze({ name, partitions }));
+    this.#draft.repartitionTopics.set(
+      name,
+      Object.freeze({ name, partitions, ...(options.carriesWatermarks === true ? { carriesWatermarks: true } : {}) }),
+    );
     return this;
   }
 

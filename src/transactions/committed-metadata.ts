@@ -18,6 +18,8 @@ export interface CommittedMetadata {
   readonly watermark?: number;
   /** Id of the topic that the offset is a position in; absent or null when it is not known. */
   readonly topicId?: string | null;
+  /** What upstream tasks have told of their event time through the partition, as text; absent when none does. */
+  readonly marks?: string;
   /** Fields of other versions, kept as they are. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
@@ -28,7 +30,8 @@ export const MAX_METADATA_BYTES = 4096;
 const PREFIX = 'millrace1';
 
 /** @throws MILL_INVARIANT when it gets longer than a broker takes */
-export function encodeCommittedMetadata({ epoch, transactionalId, partitionTime, watermark, topicId, extra }: CommittedMetadata): string {
+export function encodeCommittedMetadata(metadata: CommittedMetadata): string {
+  const { epoch, transactionalId, partitionTime, watermark, topicId, marks, extra } = metadata;
   const fields = {
     ...extra,
     e: epoch,
@@ -36,6 +39,7 @@ export function encodeCommittedMetadata({ epoch, transactionalId, partitionTime,
     ...(transactionalId === null ? {} : { t: transactionalId }),
     ...encodedWatermark(watermark),
     ...(topicId ? { i: topicId } : {}),
+    ...(marks === undefined ? {} : { u: marks }),
   };
   const text = PREFIX + JSON.stringify(fields);
   if (Buffer.byteLength(text) >= MAX_METADATA_BYTES) {
@@ -52,7 +56,7 @@ export function decodeCommittedMetadata(text: string | null): CommittedMetadata 
   if (text === null || !text.startsWith(PREFIX)) return null;
   const fields = parseFields(text.slice(PREFIX.length));
   if (fields === null) return null;
-  const { e: epoch, p: partitionTime, t: transactionalId = null, m: watermark, i: topicId, ...extra } = fields;
+  const { e: epoch, p: partitionTime, t: transactionalId = null, m: watermark, i: topicId, u: marks, ...extra } = fields;
   if (!Number.isSafeInteger(epoch) || !Number.isSafeInteger(partitionTime)) return null;
   if (transactionalId !== null && typeof transactionalId !== 'string') return null;
   const known = {
@@ -61,6 +65,7 @@ export function decodeCommittedMetadata(text: string | null): CommittedMetadata 
     partitionTime: partitionTime as number,
     ...decodedWatermark(watermark),
     ...(typeof topicId === 'string' ? { topicId } : {}),
+    ...(typeof marks === 'string' ? { marks } : {}),
   };
   return Object.keys(extra).length === 0 ? known : { ...known, extra };
 }

@@ -67,6 +67,7 @@ describe('a new app', () => {
       state: 'created',
       tasks: {},
       epochs: null,
+      thread: null,
       producer: null,
       fetcher: null,
       group: null,

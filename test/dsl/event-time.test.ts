@@ -166,8 +166,15 @@ describe('windows in event time', () => {
         .window(window)
         .reduce((a, b) => a + b),
     ).toThrow(/has no `watermarks`/);
-    const rekeyed = readings(builder).keyBy(String, { name: 'by-value', keySerde: serdes.string });
-    expect(() => rekeyed.window(window).reduce((a, b) => a + b)).toThrow(/repartition topic by-value-repartition/);
+    const rekeyed = builder.stream('plain', numbers).keyBy(String, { name: 'by-value', keySerde: serdes.string });
+    expect(() => rekeyed.window(window).reduce((a, b) => a + b)).toThrow(/its source KSTREAM-SOURCE-\d+ has no `watermarks`/);
+    const counts = readings(builder)
+      .groupBy((value) => String(value), numbers)
+      .count()
+      .groupBy((count, key) => [key, count], numbers)
+      .count();
+    const ofTable = counts.toStream().keyBy();
+    expect(() => ofTable.window(window).reduce((a) => a)).toThrow(/internal topic .* of a table, and event time does not pass/);
   });
 });
 

@@ -10,13 +10,16 @@ describe('the metrics of epochs', () => {
       bytesProduced: 0,
       commitLatencyMs: { p50: 0, p99: 0, max: 0 },
       barrierMs: { p50: 0, p99: 0, max: 0 },
+      lastEpochDuration: null,
+      lastEpochSize: null,
+      lastEpochCommittedAt: null,
     });
   });
 
   it('add up epochs, records and bytes, and keep latencies as percentiles', () => {
     const metrics = new EpochMetrics();
-    for (let ms = 1; ms <= 100; ms++) metrics.committed(ms, 2, 10);
     metrics.barrier(3);
+    for (let ms = 1; ms <= 100; ms++) metrics.committed(ms, 2, 10, 7);
     metrics.failed++;
     expect(metrics.snapshot()).toEqual({
       epochs: 100,
@@ -25,13 +28,16 @@ describe('the metrics of epochs', () => {
       bytesProduced: 1000,
       commitLatencyMs: { p50: 51, p99: 100, max: 100 },
       barrierMs: { p50: 3, p99: 3, max: 3 },
+      lastEpochDuration: 103,
+      lastEpochSize: 10,
+      lastEpochCommittedAt: 7,
     });
   });
 
   it('forget latencies beyond the last 1024', () => {
     const metrics = new EpochMetrics();
-    metrics.committed(9999, 0, 0);
-    for (let i = 0; i < 1024; i++) metrics.committed(1, 0, 0);
+    metrics.committed(9999, 0, 0, 1);
+    for (let i = 0; i < 1024; i++) metrics.committed(1, 0, 0, 1);
     expect(metrics.snapshot().commitLatencyMs).toEqual({ p50: 1, p99: 1, max: 1 });
   });
 });

@@ -52,7 +52,7 @@ class Times {
 }
 
 function group(queues: readonly Times[], lag: number | null, maxTaskIdleMs: number): PartitionGroup {
-  return new PartitionGroup(queues as unknown as readonly RecordQueue[], { lag: () => lag }, maxTaskIdleMs);
+  return new PartitionGroup(queues as unknown as readonly RecordQueue[], { lag: () => lag, isAtEnd: () => lag === 0 }, maxTaskIdleMs);
 }
 
 describe('the next record of a task, by the rules of Kafka Streams', () => {

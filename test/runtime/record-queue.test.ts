@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FetchedChunk } from '../../src/kafka/fetcher/fetched-chunk.js';
 import { RecordQueue } from '../../src/runtime/record-queue.js';
+import { readWatermarks, watermarkHeaders } from '../../src/runtime/watermark-record.js';
 import type { SourceReader } from '../../src/runtime/source-reader.js';
 import { TopicLog } from '../../src/testing/topic-log.js';
 import { deferred } from './harness/task-rig.js';
@@ -50,6 +51,37 @@ async function take(queue: RecordQueue): Promise<number[]> {
 }
 
 describe('a record queue', () => {
+  it('hands watermarks of upstream tasks to its task in the order of the log, and never as records', async () => {
+    const log = new TopicLog();
+    const [key, value] = [Buffer.from('k'), Buffer.from('v')];
+    const data = (at: number) => log.builder('t', 0).appendRaw(at, key, 0, 1, value, 0, 1, null);
+    const mark = (at: number) =>
+      log.builder('t', 0).appendRaw(0, null, 0, 0, null, 0, 0, watermarkHeaders(new Map([['0_0', { watermark: at, idle: false }]])));
+    data(1);
+    mark(1);
+    mark(2);
+    data(3);
+    log.builder('t', 0).appendRaw(4, null, 0, 0, null, 0, 0, null);
+    mark(4);
+    const seen: string[] = [];
+    const source = { extractsAtHead: false } as unknown as SourceReader;
+    const isWatermark = (of: RecordQueue): boolean => {
+      const marks = readWatermarks(of.cursor.headers());
+      if (marks !== null) seen.push(`watermark ${marks.get('0_0')?.watermark}`);
+      return marks !== null;
+    };
+    const observer = { headDropped: () => undefined, positionReset: () => undefined, isWatermark };
+    const start = { offset: 0, partitionTime: -1 };
+    const queue = new RecordQueue('t', 0, source, 'read_uncommitted', start, () => undefined, observer, true);
+    for (const chunk of log.deliver()) queue.add(chunk);
+    while (await queue.advance()) {
+      seen.push(`record ${queue.cursor.timestamp}`);
+      queue.taken();
+    }
+    expect(seen).toEqual(['record 1', 'watermark 1', 'watermark 2', 'record 3', 'record 4', 'watermark 4']);
+    expect(queue.committable).toBe(6);
+  });
+
   it('hands out the records of all chunks in the order of the log', async () => {
     const { queue, released } = queueAt(0);
     const made = chunks([[1, 2], [3], [4, 5]]);

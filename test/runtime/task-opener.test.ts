@@ -11,6 +11,7 @@ import { TaskOpener } from '../../src/runtime/task-opener.js';
 import type { TaskPlan } from '../../src/runtime/task-plan.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { TaskState } from '../../src/stores/task-state.js';
+import { AlignmentGroups } from '../../src/time/watermarks/alignment.js';
 import { encodeCommittedMetadata } from '../../src/transactions/committed-metadata.js';
 
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
@@ -29,7 +30,9 @@ function planOf(offsetReset: TaskPlan['inputs'][number]['offsetReset'] = null): 
     partition: 3,
     topology,
     subTopology,
-    inputs: [{ topic: 'in', partition: 3, sourceNode: 'KSTREAM-SOURCE-0000000000', offsetReset }],
+    inputs: [{ topic: 'in', partition: 3, sourceNode: 'KSTREAM-SOURCE-0000000000', offsetReset, senders: [] }],
+    watermarkTargets: [],
+    peers: 4,
     stores: [...topology.stores.values()].map(({ spec }) => ({ ...spec, engine: 'memory' as const })),
     changelogs: [{ store: 'counts', topic: 'app-counts-changelog', partition: 3, topicId: null }],
     topicOf: (name) => name,
@@ -97,7 +100,8 @@ function opening(
         await options.restore?.(order);
       },
     } as unknown as StateRestorer,
-    lags: { lag: () => 0 },
+    lags: { lag: () => 0, isAtEnd: () => true },
+    alignment: new AlignmentGroups(),
     released: () => undefined,
     fenceDeadOwners: async () => undefined,
     logger: silentLogger,

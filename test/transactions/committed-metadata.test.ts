@@ -32,6 +32,12 @@ describe('the metadata of a committed offset', () => {
     expect(encodeCommittedMetadata({ ...metadata, topicId: null })).toBe('millrace1{"e":1,"p":2}');
   });
 
+  it('has what upstream tasks have told, when they do', () => {
+    const metadata = { epoch: 1, transactionalId: null, partitionTime: 2, watermark: 7, marks: '0:7:0,!5' };
+    expect(decodeCommittedMetadata(encodeCommittedMetadata(metadata))).toEqual(metadata);
+    expect(decodeCommittedMetadata('millrace1{"e":1,"p":2,"u":3}')).toEqual({ epoch: 1, transactionalId: null, partitionTime: 2 });
+  });
+
   it('keeps fields that it does not know', () => {
     const read = decodeCommittedMetadata('millrace1{"e":1,"p":2,"w":[3]}');
     expect(read).toEqual({ epoch: 1, transactionalId: null, partitionTime: 2, extra: { w: [3] } });

@@ -28,10 +28,20 @@ export function repartitionNode(fields: Omit<RepartitionNode, 'kind'>): Repartit
   return Object.freeze({ kind: 'repartition', ...fields });
 }
 
-/** @param passNullKeys true when a left join downstream still has a use for records without a key (KIP-962) */
-export function writeRepartition(node: RepartitionNode, builder: TopologyBuilder, parents: readonly string[], passNullKeys: boolean): void {
+export interface RepartitionUse {
+  /** True when a left join downstream still has a use for records without a key (KIP-962). */
+  readonly passNullKeys: boolean;
+  readonly carriesWatermarks: boolean;
+}
+
+export function writeRepartition(
+  node: RepartitionNode,
+  builder: TopologyBuilder,
+  parents: readonly string[],
+  { passNullKeys, carriesWatermarks }: RepartitionUse,
+): void {
   const { name, topic, filterName, sinkName, keySerde, valueSerde, partitioner } = node;
-  builder.addRepartitionTopic(topic, node.partitions);
+  builder.addRepartitionTopic(topic, node.partitions, { carriesWatermarks });
   builder.addProcessor(filterName, passNullKeys ? passThroughOperator() : dropNullKeyOperator(), parents);
   builder.addSink(sinkName, topic, [filterName], { keySerde, valueSerde, partitioner });
   // Our own records: their times are right whatever the app's extractor does, and none may be skipped whatever its reset policy.

@@ -8,10 +8,17 @@ export interface StatefulNode {
   readonly name: string;
   readonly supplier: OperatorSupplier;
   readonly store: StoreSpec;
+  /** Works in event time, or may: watermarks have to reach it. */
+  readonly usesEventTime: boolean;
 }
 
-export function statefulNode(name: string, supplier: OperatorSupplier, store: StoreSpec): StatefulNode {
-  return Object.freeze({ kind: 'stateful', name, supplier, store });
+export function statefulNode(
+  name: string,
+  supplier: OperatorSupplier,
+  store: StoreSpec,
+  options: { readonly usesEventTime?: boolean } = {},
+): StatefulNode {
+  return Object.freeze({ kind: 'stateful', name, supplier, store, usesEventTime: options.usesEventTime ?? false });
 }
 
 export function writeStateful(node: StatefulNode, builder: TopologyBuilder, parents: readonly string[]): void {

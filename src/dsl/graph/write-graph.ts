@@ -10,6 +10,7 @@ import type { GraphNode } from './graph-node.js';
 import { writeInternalSink, writeInternalSource } from './internal-topic-nodes.js';
 import { writeOperator } from './operator-node.js';
 import { writeRepartition } from './repartition-node.js';
+import { comesFromWatermarks, leadsToEventTime } from './event-time-flow.js';
 import { sharedSources } from './shared-sources.js';
 import { writeSink } from './sink-graph-node.js';
 import { writeStateStore } from './state-store-node.js';
@@ -120,7 +121,10 @@ class GraphWriter {
         writeStreamToTable(node, this.#builder, parents, this.graph.isKept(node));
         break;
       case 'repartition':
-        writeRepartition(node, this.#builder, parents, leadsToNullKeys(link));
+        writeRepartition(node, this.#builder, parents, {
+          passNullKeys: leadsToNullKeys(link),
+          carriesWatermarks: leadsToEventTime(link) && comesFromWatermarks(link),
+        });
         break;
       case 'tableRepartition':
         writeTableRepartition(node, this.#builder, parents);

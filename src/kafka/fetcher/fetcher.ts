@@ -25,6 +25,9 @@ import { wholeBatches } from './whole-batches.js';
 
 const BACKOFF = { initialMs: 20, maxMs: 1000 };
 const MIB = 1024 * 1024;
+const DEFAULT_MAX_WAIT_MS = 500;
+/** An answer may be late by so much before what it said counts as old. */
+const LATE_ANSWER_MS = 1000;
 
 type FetchPort = Pick<KafkaPort, 'fetch' | 'metadata' | 'listOffsets'>;
 
@@ -158,6 +161,16 @@ export class Fetcher {
     return this.partitions.get(partitionKey(partition))?.offset ?? -1;
   }
 
+  /**
+   * Whether everything in the log was handed over, open transactions included, and the broker has said so just now: not so while the partition is paused, waits
+   * for room, or its broker does not answer.
+   */
+  isAtEnd(partition: TopicPartition): boolean {
+    const state = this.partitions.get(partitionKey(partition));
+    if (state === undefined || state.highWatermark < 0 || state.offset < state.highWatermark || !this.wants(state)) return false;
+    return this.clock.now() - state.lastAnswerAt <= 2 * (this.options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS) + LATE_ANSWER_MS;
+  }
+
   private release(state: PartitionState, bytes: number): void {
     state.buffered -= bytes;
     this.budget.release(bytes);
@@ -222,7 +235,7 @@ export class Fetcher {
       return { topic, partition, topicId, offset, maxBytes: state.maxBytes };
     });
     this.metrics.requests++;
-    const { isolation, minBytes = 1, maxWaitMs = 500 } = this.options;
+    const { isolation, minBytes = 1, maxWaitMs = DEFAULT_MAX_WAIT_MS } = this.options;
     const request = {
       isolation,
       minBytes,

@@ -1,4 +1,7 @@
-/** Which partitions run so far ahead in event time that they should wait for the others. */
+/**
+ * Which partitions run so far ahead in event time that they should wait for the others: those of the same task, and those of the other tasks of the
+ * instance that are aligned with them.
+ */
 export interface AlignmentMember<Id> {
   readonly id: Id;
   readonly watermark: number;
@@ -6,12 +9,83 @@ export interface AlignmentMember<Id> {
   readonly idle: boolean;
 }
 
+export interface AlignedPartition {
+  /** null: the partitions of the tasks of one sub-topology. */
+  readonly group: string | null;
+  /** ms */
+  readonly maxDrift: number;
+  readonly member: AlignmentMember<number>;
+}
+
+/** One task's view of the alignment. */
+export interface Alignment {
+  /** Indexes of the task's partitions that have to wait. Tells the other tasks where this one is. */
+  tooFarAhead(partitions: readonly AlignedPartition[]): number[];
+  /** The task is gone: nobody waits for it. */
+  close(): void;
+}
+
 /**
  * The members more than `maxDrift` ms ahead of the slowest one. Members without a watermark yet are left out: nobody waits for what may never come. The
  * slowest one never waits, so there is always somebody to go on.
+ *
+ * @param elsewhere the slowest of other tasks, Infinity when there is none
  */
-export function aheadOfDrift<Id>(members: readonly AlignmentMember<Id>[], maxDrift: number): Id[] {
-  const counted = members.filter(({ watermark, idle }) => !idle && watermark !== -Infinity);
-  const slowest = counted.reduce((lowest, { watermark }) => Math.min(lowest, watermark), Infinity);
+export function aheadOfDrift<Id>(members: readonly AlignmentMember<Id>[], maxDrift: number, elsewhere = Infinity): Id[] {
+  const counted = members.filter(takesPart);
+  const slowest = slowestOf(counted, elsewhere);
   return counted.filter(({ watermark }) => watermark > slowest + maxDrift).map(({ id }) => id);
+}
+
+/** Where the tasks of one instance are, by group: the slowest aligned partition of each. */
+export class AlignmentGroups {
+  private readonly groups = new Map<string, Map<string, number>>();
+
+  /**
+   * @param task its id
+   * @param ownGroup the group of partitions whose strategy names none: the sub-topology
+   */
+  of(task: string, ownGroup: string): Alignment {
+    return {
+      tooFarAhead: (partitions) => this.tooFarAhead(task, ownGroup, partitions),
+      close: () => this.forget(task),
+    };
+  }
+
+  private tooFarAhead(task: string, ownGroup: string, partitions: readonly AlignedPartition[]): number[] {
+    const waiting: number[] = [];
+    const byGroup = new Map<string, AlignedPartition[]>();
+    for (const partition of partitions) {
+      const group = partition.group === null ? `of ${ownGroup}` : `named ${partition.group}`;
+      byGroup.set(group, [...(byGroup.get(group) ?? []), partition]);
+    }
+    for (const [group, aligned] of byGroup) {
+      const members = aligned.map(({ member }) => member);
+      const drift = aligned.reduce((least, { maxDrift }) => Math.min(least, maxDrift), Infinity);
+      waiting.push(...aheadOfDrift(members, drift, this.exchange(group, task, slowestOf(members.filter(takesPart)))));
+    }
+    return waiting;
+  }
+
+  /** Tells where the task is in the group; answers where the slowest of the others is. */
+  private exchange(group: string, task: string, slowest: number): number {
+    const tasks = this.groups.get(group) ?? new Map<string, number>();
+    this.groups.set(group, tasks);
+    tasks.set(task, slowest);
+    let elsewhere = Infinity;
+    for (const [other, watermark] of tasks) if (other !== task && watermark < elsewhere) elsewhere = watermark;
+    return elsewhere;
+  }
+
+  private forget(task: string): void {
+    for (const tasks of this.groups.values()) tasks.delete(task);
+  }
+}
+
+function takesPart({ idle, watermark }: AlignmentMember<unknown>): boolean {
+  return !idle && watermark !== -Infinity;
+}
+
+function slowestOf(members: readonly AlignmentMember<unknown>[], start = Infinity): number {
+  return members.reduce((lowest, { watermark }) => Math.min(lowest, watermark), start);
 }

@@ -40,7 +40,11 @@ export class WatermarkCombiner<Id = number> {
   }
 
   add(id: Id): void {
-    if (!this.members.has(id)) this.members.set(id, { watermark: noWatermark, idle: false, counted: true });
+    if (this.members.has(id)) return;
+    this.members.set(id, { watermark: noWatermark, idle: false, counted: true });
+    if (!this.outputIdle) return;
+    this.outputIdle = false;
+    this.output.markActive();
   }
 
   /** The rest may advance from its next watermark on. */

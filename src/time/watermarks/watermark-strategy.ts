@@ -6,8 +6,11 @@ import { BoundedOutOfOrderness, NoWatermarks, type WatermarkGenerator } from './
 export interface WatermarkOptions {
   /** A partition without records for longer than this, ms, that is read to its end no longer holds the watermark back. Default: it holds it for ever. */
   readonly idleness?: number;
-  /** Partitions of a task whose watermark is more than `maxDrift` ms ahead of its slowest one wait until that has caught up. Default: none waits. */
-  readonly alignment?: { readonly maxDrift: number };
+  /**
+   * Partitions whose watermark is more than `maxDrift` ms ahead of the slowest one wait until that has caught up: compared are the partitions of all tasks of
+   * the sub-topology on this instance or, with `group`, all partitions on this instance whose strategy names the same group. Default: none waits.
+   */
+  readonly alignment?: { readonly maxDrift: number; readonly group?: string };
   /** Time between two periodic watermarks, ms. Default 200, as in Flink. */
   readonly interval?: number;
 }
@@ -20,6 +23,8 @@ export interface WatermarkStrategy<V = unknown> {
   readonly idleTimeout: number | null;
   /** ms; null: no alignment. */
   readonly maxDrift: number | null;
+  /** null: the sub-topology. */
+  readonly alignmentGroup: string | null;
   /** ms */
   readonly interval: number;
   /** True when generators look at the records' values; false when timestamps are all they need. */
@@ -86,6 +91,7 @@ function strategy<V>(name: string, createGenerator: () => WatermarkGenerator<V>,
     name,
     idleTimeout: idleness ?? null,
     maxDrift: alignment?.maxDrift ?? null,
+    alignmentGroup: alignment?.group ?? null,
     interval,
     readsValues: false,
     createGenerator,

@@ -124,6 +124,28 @@ describe('the long poll', () => {
     expect([made.highWatermark(p0), made.lastStableOffset(p0), made.highWatermark(p1)]).toEqual([12, 10, -1]);
   });
 
+  it('calls a partition read to its end only while the broker says so: not behind, not with an open transaction, not while it is paused, full or unheard of', async () => {
+    const made = await started([[p0, 10]], { maxBytesPerPartition: 1000 });
+    expect(made.isAtEnd(p0)).toBe(false);
+    await port.take()[0]!.answer([{ partition: 0, highWatermark: 12, lastStableOffset: 10 }]);
+    expect(made.isAtEnd(p0)).toBe(false);
+    await port.take()[0]!.answer([{ partition: 0, highWatermark: 10, lastStableOffset: 10 }]);
+    expect(made.isAtEnd(p0)).toBe(true);
+    expect(made.isAtEnd(p1)).toBe(false);
+    made.pause(p0);
+    expect(made.isAtEnd(p0)).toBe(false);
+    made.resume(p0);
+    expect(made.isAtEnd(p0)).toBe(true);
+    await clock.advance(2_001);
+    expect(made.isAtEnd(p0)).toBe(false);
+    await port.take()[0]!.answer([{ partition: 0, records: batch(10, 1, 2_500), highWatermark: 11, lastStableOffset: 11 }]);
+    expect(made.isAtEnd(p0)).toBe(false);
+    made.consumed(chunks[0]!.byteLength, p0);
+    await settle();
+    await port.take()[0]!.answer([{ partition: 0, highWatermark: 11, lastStableOffset: 11 }]);
+    expect(made.isAtEnd(p0)).toBe(true);
+  });
+
   it('asks for more bytes when not one batch fits', async () => {
     const made = await started([[p0, 0]], { maxBytesPerPartition: 1000 });
     await port.take()[0]!.answer([{ partition: 0, records: batch(0, 1, 9000).subarray(0, 1000) }]);

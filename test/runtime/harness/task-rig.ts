@@ -9,6 +9,7 @@ import { TaskMetrics } from '../../../src/runtime/task-metrics.js';
 import { Task } from '../../../src/runtime/task.js';
 import { TaskState } from '../../../src/stores/task-state.js';
 import { TopicLog, type LoggedRecord } from '../../../src/testing/topic-log.js';
+import { AlignmentGroups } from '../../../src/time/watermarks/alignment.js';
 import type { SubTopology, Topology } from '../../../src/topology/nodes.js';
 import { TaskLayout } from '../../../src/topology/task-layout.js';
 
@@ -127,7 +128,11 @@ export class TaskRig {
         sourceNode: sourceOf(input.topic),
         ...(options.start ?? { offset: 0, partitionTime: -1 }),
       })),
-      lags: { lag: (topic) => (options.lag === undefined ? 0 : options.lag(topic)) },
+      lags: {
+        lag: (topic) => (options.lag === undefined ? 0 : options.lag(topic)),
+        isAtEnd: (topic) => (options.lag === undefined ? 0 : options.lag(topic)) === 0,
+      },
+      watermarks: { targets: [], repeatEvery: Infinity, alignment: new AlignmentGroups().of('0_0', '0') },
       store: (name) => this.state.store(name),
       topicOf: (name, internal) => (internal ? `app-${name}` : name),
       released: (_topic, _partition, size) => {

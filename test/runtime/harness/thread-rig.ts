@@ -87,6 +87,7 @@ class PlayedActiveTask {
       offsets: [{ topic: `in-${played.id}`, partition: 0, offset: played.offset, leaderEpoch: -1 }],
       partitionTimes: [1],
       topicIds: [null],
+      marks: [null],
       watermark: -Infinity,
     };
   }
@@ -145,6 +146,10 @@ class PlayedRecords {
 
   nextWakeUp(): number | null {
     return this.played.wakeUp;
+  }
+
+  announcement(): null {
+    return null;
   }
 
   positions(): readonly object[] {

@@ -1,0 +1,189 @@
+/** Event time on a real broker: watermarks through repartition topics, timers and window state, over kills, restarts and moves. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { delay } from '../../src/kafka/backoff.js';
+import { ApiKeys } from '../faults/api-keys.js';
+import { killAt } from '../faults/kill-at.js';
+import type { Verdict } from '../faults/kafka-proxy.js';
+import { chaosSeed, Random } from '../faults/random.js';
+import { until } from '../faults/until.js';
+import { bound, windowSize } from './event-topology.js';
+import { EventRun, type EventRunOptions, type Reading } from './event-run.js';
+
+const runs: EventRun[] = [];
+afterEach(async () => {
+  for (const run of runs.splice(0)) await run.end();
+});
+
+async function begin(name: string, options?: EventRunOptions): Promise<EventRun> {
+  const run = await EventRun.create(name, options);
+  runs.push(run);
+  return run;
+}
+
+/** One reading in each partition that takes event time to just below `time + 1`. */
+function passing(time: number, partitions: readonly number[] = [0, 1, 2]): Reading[] {
+  return partitions.map((partition) => ({ device: `clock-${partition}`, value: 0, timestamp: time + bound + 1, partition }));
+}
+
+describe('event time across instances', () => {
+  const seed = chaosSeed();
+
+  it(`closes no window before the slowest partition has passed it, whoever is killed meanwhile (CHAOS_SEED=${seed})`, async () => {
+    const random = new Random(seed);
+    const run = await begin('slow-partition');
+    const instances = [run.instance(), run.instance()];
+    for (const instance of instances) instance.start();
+    for (const instance of instances) await instance.untilState('running');
+    const times = [0, 0, 0];
+    let slowest = 0;
+    for (let round = 0; round < 14; round++) {
+      const readings: Reading[] = [];
+      for (let i = 0; i < 30; i++) {
+        const partition = random.between(0, 2);
+        // Partition 2 goes at a sixth of the pace of the others.
+        const now = (times[partition] = (times[partition] ?? 0) + random.between(0, partition === 2 ? 1_000 : 6_000));
+        const timestamp = Math.max(0, now - random.between(0, bound));
+        readings.push({ device: `device-${random.between(0, 4)}`, value: random.between(1, 9), timestamp, partition });
+      }
+      await run.feed(readings);
+      slowest = Math.min(...times) - bound - 1;
+      if (round % 4 === 1) {
+        const victim = random.pick(instances);
+        await delay(random.between(0, 300));
+        await victim.kill();
+        victim.start();
+      }
+      // Whatever is there by now is final: windows that every partition has passed.
+      const closed = new Set(run.expected(slowest).means);
+      for (const line of await run.lines('means')) expect(closed).toContain(line);
+      await delay(random.between(0, 200));
+    }
+    for (const instance of instances) await instance.untilState('running');
+    const end = Math.max(...times) + 10 * windowSize;
+    await run.feed(passing(end));
+    const { means, reminders, late } = await run.settled(end);
+    expect(means).toEqual(run.expected(end).means);
+    expect(reminders).toEqual(run.expected(end).reminders);
+    expect(late).toEqual([]);
+  });
+
+  it('is not held back by a partition without records once that is idle', async () => {
+    const run = await begin('idle-partition', { idleness: 1_000 });
+    const instances = [run.instance(), run.instance()];
+    for (const instance of instances) instance.start();
+    for (const instance of instances) await instance.untilState('running');
+    await run.feed([
+      { device: 'a', value: 1, timestamp: 10_000, partition: 0 },
+      { device: 'a', value: 2, timestamp: 20_000, partition: 1 },
+      ...passing(2 * windowSize, [0, 1]),
+    ]);
+    expect((await run.settled(2 * windowSize)).means).toEqual(['a 0: 3/2/1.5']);
+    // It takes part again with its next record, which is not late.
+    await run.feed([{ device: 'a', value: 5, timestamp: 2 * windowSize + 10, partition: 2 }]);
+    await until('the record is processed', async () => (await run.totals()).get('a') === '8/3');
+    await run.feed(passing(5 * windowSize));
+    const end = await run.settled(5 * windowSize);
+    expect(end.means).toEqual(run.expected(5 * windowSize).means);
+    expect(end.late).toEqual([]);
+  });
+});
+
+describe('the minute mean and the total, killed at each step of the epoch', () => {
+  /** At which frame the process dies, and whether the frame still gets through. */
+  const moments: Readonly<Record<string, readonly ['request' | 'response', keyof typeof ApiKeys, Verdict]>> = {
+    'before the epoch’s first output': ['request', 'produce', 'cut'],
+    'between produce and the offsets': ['response', 'produce', 'cut'],
+    'when the offsets are sent, not the end': ['request', 'txnOffsetCommit', 'pass'],
+    'between the offsets and EndTxn': ['request', 'endTxn', 'cut'],
+    'between EndTxn and the local write': ['request', 'endTxn', 'pass'],
+    'when EndTxn’s answer arrives': ['response', 'endTxn', 'pass'],
+  };
+
+  it('go on with the state that belongs to the position: 42/2 and 24 make 66/3, and 1000 and 200 make 1200', async () => {
+    const run = await begin('minute-mean');
+    const { instance, proxy } = await run.proxied();
+    instance.start();
+    await instance.untilState('running');
+    const devices: string[] = [];
+    for (const [where, [direction, api, verdict]] of Object.entries(moments)) {
+      const device = `device-${devices.length}`;
+      const counted = `counter-${devices.length}`;
+      devices.push(device);
+      const reading = (value: number, timestamp: number, of = device): Reading => ({
+        device: of,
+        value,
+        timestamp,
+        partition: devices.length % 3,
+      });
+      await run.feed([reading(20, 12_000), reading(22, 40_000), ...Array.from({ length: 100 }, (_, i) => reading(10, i, counted))]);
+      await until(
+        'two readings and a hundred offsets are committed',
+        async () => (await run.totals()).get(device) === '42/2' && (await run.totals()).get(counted) === '1000/100',
+        60_000,
+        () => run.story(),
+      );
+      const killed = killAt(
+        instance,
+        proxy,
+        direction,
+        verdict,
+        ({ apiKey, clientId }) => apiKey === ApiKeys[api] && clientId.endsWith('-main'),
+      );
+      await run.feed([reading(24, 20_000), ...Array.from({ length: 20 }, (_, i) => reading(10, 100 + i, counted))]);
+      await until(
+        `killed ${where}`,
+        () => killed(),
+        30_000,
+        () => run.story(),
+      );
+      await instance.kill();
+      proxy.passAll();
+      instance.start();
+      await instance.untilState('running');
+      await until(
+        `what was lost ${where} is processed again`,
+        async () => (await run.totals()).get(device) === '66/3' && (await run.totals()).get(counted) === '1200/120',
+        60_000,
+        () => run.story(),
+      );
+    }
+    // Each total was written once: nothing was counted twice and taken back.
+    expect(new Set(await run.lines('totals')).size).toBe((await run.lines('totals')).length);
+    await run.feed(passing(windowSize));
+    const { means, late } = await run.settled(windowSize);
+    expect(means.filter((line) => line.startsWith('device'))).toEqual(devices.map((device) => `${device} 0: 66/3/22`));
+    expect(means).toEqual(run.expected(windowSize).means);
+    expect(late).toEqual([]);
+  });
+});
+
+describe('timers', () => {
+  it('fire once, over a restart and a move to another instance', async () => {
+    const run = await begin('timers');
+    const [first, second] = [run.instance(), run.instance()];
+    const step = async (from: number): Promise<void> =>
+      run.feed(
+        Array.from({ length: 12 }, (_, i) => ({ device: `device-${i % 4}`, value: i, timestamp: from + i * 1_000, partition: i % 3 })),
+      );
+    first.start();
+    await first.untilState('running');
+    await step(0);
+    await until('the first readings are processed', async () => (await run.lines('totals')).length === 12);
+    await first.close();
+
+    first.start();
+    await first.untilState('running');
+    await run.feed(passing(35_000));
+    expect((await run.settled(35_000)).reminders).toEqual(run.expected(35_000).reminders);
+    await step(50_000);
+    await until('the next readings are processed', async () => (await run.lines('totals')).length === 27);
+
+    second.start();
+    await second.untilState('running');
+    await first.kill();
+    await run.feed(passing(200_000));
+    const { reminders, late } = await run.settled(200_000);
+    expect(reminders).toEqual(run.expected(200_000).reminders);
+    expect(late).toEqual([]);
+  });
+});

@@ -1,0 +1,226 @@
+/**
+ * Every metric of `app.metrics()`: what it is in words, and what it is called in Flink and in Kafka Streams. docs/Reference/metrics.md is made from it, and the
+ * compiler sees to it that no field is missing.
+ */
+import type { EpochMetricsSnapshot } from '../observability/epoch-metrics.js';
+import type { ThreadMetricsSnapshot } from '../observability/time-shares.js';
+import type { FetcherMetrics } from '../kafka/fetcher/fetcher-options.js';
+import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
+import type { AppMetrics, GroupMetricsSnapshot, StandbyMetricsSnapshot, TaskMetricsSnapshot } from './app-metrics.js';
+
+export type MetricUnit =
+  'records' | 'bytes' | 'ms' | 'ms since the epoch' | 'ms a second' | 'count' | 'text' | 'yes or no' | 'more metrics';
+
+export interface MetricInfo {
+  readonly unit: MetricUnit;
+  readonly meaning: string;
+  /** Only grows, from 0 at the start of the process. */
+  readonly counter?: boolean;
+  readonly flink?: string;
+  readonly kafkaStreams?: string;
+}
+
+type Catalogue<T> = Readonly<Record<keyof T, MetricInfo>>;
+
+const app: Catalogue<AppMetrics> = {
+  state: { unit: 'text', meaning: 'as `app.state`', kafkaStreams: 'state' },
+  tasks: {
+    unit: 'more metrics',
+    meaning: '`TaskMetricsSnapshot` by task id (`<sub-topology>_<partition>`), for every task that ran here since the start',
+  },
+  epochs: { unit: 'more metrics', meaning: '`EpochMetricsSnapshot`; null before the app has started, as all below' },
+  thread: {
+    unit: 'more metrics',
+    meaning: '`ThreadMetricsSnapshot`: how the stream thread spends its time, over the last five to ten seconds',
+  },
+  producer: { unit: 'more metrics', meaning: 'counters of the producer' },
+  fetcher: { unit: 'more metrics', meaning: 'counters of reading input, restores not included' },
+  group: { unit: 'more metrics', meaning: '`GroupMetricsSnapshot`: where this instance stands in its consumer group' },
+  standbys: {
+    unit: 'more metrics',
+    meaning: '`StandbyMetricsSnapshot` by task id, for every copy of another instance’s task here',
+  },
+  restoring: {
+    unit: 'more metrics',
+    meaning: 'stores that are being restored now, as [`RestoreProgress`](configuration.md#streamsapp); empty when everything runs',
+    kafkaStreams: 'restore-remaining-records-total',
+  },
+  droppedRecords: {
+    unit: 'records',
+    counter: true,
+    meaning: 'sum of `dropped` over tasks and reasons',
+    kafkaStreams: 'dropped-records-total',
+  },
+};
+
+const task: Catalogue<TaskMetricsSnapshot> = {
+  recordsProcessed: {
+    unit: 'records',
+    counter: true,
+    meaning: 'input records taken',
+    flink: 'numRecordsIn',
+    kafkaStreams: 'process-total',
+  },
+  dropped: {
+    unit: 'records',
+    counter: true,
+    meaning: 'records that a rule drops, by reason (below)',
+    kafkaStreams: 'dropped-records-total',
+  },
+  deserializationErrors: {
+    unit: 'records',
+    counter: true,
+    meaning: 'undecodable records, whatever the handler answered',
+    flink: 'numRecordsInErrors',
+  },
+  processingErrors: { unit: 'records', counter: true, meaning: 'records on which a user function failed, whatever the handler answered' },
+  productionErrors: {
+    unit: 'records',
+    counter: true,
+    meaning: 'records that could not be written, whatever the handler answered',
+    flink: 'numRecordsOutErrors',
+  },
+  deadLetters: { unit: 'records', counter: true, meaning: 'records written to the dead-letter topic' },
+  punctuations: { unit: 'count', counter: true, meaning: 'timers of processors that fired', kafkaStreams: 'punctuate-total' },
+  positionResets: {
+    unit: 'count',
+    counter: true,
+    meaning: 'input positions that were no longer in the log and were set anew by `autoOffsetReset`: records may have been missed',
+  },
+  active: { unit: 'yes or no', meaning: 'whether the task runs on this instance now' },
+  lag: {
+    unit: 'records',
+    meaning: 'records behind the end of the input, by `<topic>-<partition>`; absent when not known',
+    flink: 'pendingRecords',
+    kafkaStreams: 'records-lag',
+  },
+  currentInputWatermark: {
+    unit: 'ms since the epoch',
+    meaning: 'the lowest watermark that has come in from partitions and upstream tasks; null before the first',
+    flink: 'currentInputWatermark',
+  },
+  currentOutputWatermark: {
+    unit: 'ms since the epoch',
+    meaning: 'the watermark that the task’s operators have heard, and that tasks downstream hear of at the next commit',
+    flink: 'currentOutputWatermark',
+  },
+  watermarkLag: {
+    unit: 'ms',
+    meaning: 'how far `currentInputWatermark` is behind the wall clock',
+    flink: 'watermarkLag',
+  },
+  numLateRecordsDropped: {
+    unit: 'records',
+    counter: true,
+    meaning: '`dropped.late`: records too late for a window or a join that has no side output for them',
+    flink: 'numLateRecordsDropped',
+  },
+};
+
+const standby: Catalogue<StandbyMetricsSnapshot> = {
+  lag: {
+    unit: 'records',
+    meaning: 'records behind the ends of its changelogs, summed; offsets of transaction markers count',
+  },
+  stores: { unit: 'more metrics', meaning: '[`StandbyProgress`](configuration.md#streamsapp) by store name' },
+};
+
+const epochs: Catalogue<EpochMetricsSnapshot> = {
+  epochs: {
+    unit: 'count',
+    counter: true,
+    meaning: 'committed epochs',
+    flink: 'numberOfCompletedCheckpoints',
+    kafkaStreams: 'commit-total',
+  },
+  failedEpochs: {
+    unit: 'count',
+    counter: true,
+    meaning: 'epochs that were lost and processed again',
+    flink: 'numberOfFailedCheckpoints',
+  },
+  recordsProduced: {
+    unit: 'records',
+    counter: true,
+    meaning: 'output of committed epochs, changelogs included',
+    flink: 'numRecordsOut',
+    kafkaStreams: 'records-produced-total',
+  },
+  bytesProduced: {
+    unit: 'bytes',
+    counter: true,
+    meaning: 'output of committed epochs, changelogs included',
+    flink: 'numBytesOut',
+    kafkaStreams: 'bytes-produced-total',
+  },
+  commitLatencyMs: {
+    unit: 'ms',
+    meaning: '`LatencySummary`: from the end of the barrier to the committed transaction, over the last 1024 epochs',
+    kafkaStreams: 'commit-latency-avg, commit-latency-max',
+  },
+  barrierMs: {
+    unit: 'ms',
+    meaning: '`LatencySummary`: how long tasks stood still for the barrier',
+    flink: 'checkpointAlignmentTime',
+  },
+  lastEpochDuration: {
+    unit: 'ms',
+    meaning: 'from the beginning of the barrier to the committed transaction, of the last epoch',
+    flink: 'lastCheckpointDuration',
+  },
+  lastEpochSize: { unit: 'bytes', meaning: 'output of the last epoch, changelogs included', flink: 'lastCheckpointSize' },
+  lastEpochCommittedAt: {
+    unit: 'ms since the epoch',
+    meaning: 'when the last epoch was committed: what came since is processed again after a crash',
+    flink: 'lastCheckpointCompletedTimestamp',
+  },
+};
+
+const thread: Catalogue<ThreadMetricsSnapshot> = {
+  busyTimeMsPerSecond: { unit: 'ms a second', meaning: 'at work, user functions that are awaited included', flink: 'busyTimeMsPerSecond' },
+  backPressuredTimeMsPerSecond: {
+    unit: 'ms a second',
+    meaning: 'waiting for the commit of an epoch although there may be more to do: `maxUncommittedBytes` is reached',
+    flink: 'backPressuredTimeMsPerSecond',
+  },
+  idleTimeMsPerSecond: { unit: 'ms a second', meaning: 'waiting for records', flink: 'idleTimeMsPerSecond', kafkaStreams: 'poll-ratio' },
+};
+
+const producer: Catalogue<ProducerMetrics> = {
+  recordsSent: { unit: 'records', counter: true, meaning: 'sent', kafkaStreams: 'record-send-total' },
+  bytesSent: { unit: 'bytes', counter: true, meaning: 'sent, repetitions included', kafkaStreams: 'outgoing-byte-total' },
+  produceRequests: { unit: 'count', counter: true, meaning: 'requests', kafkaStreams: 'request-total' },
+  batchesRepeated: {
+    unit: 'count',
+    counter: true,
+    meaning: 'batches sent again after an answer that allows it',
+    kafkaStreams: 'record-retry-total',
+  },
+  epochsCommitted: { unit: 'count', counter: true, meaning: 'transactions that were committed' },
+  epochsFailed: { unit: 'count', counter: true, meaning: 'transactions that were lost' },
+  timesFenced: { unit: 'count', counter: true, meaning: 'how often another process took over this transactional id' },
+  lastCommitMs: { unit: 'ms', meaning: 'of the last epoch that was not empty' },
+};
+
+const fetcher: Catalogue<FetcherMetrics> = {
+  requests: { unit: 'count', counter: true, meaning: 'fetches sent', kafkaStreams: 'fetch-total' },
+  bytes: { unit: 'bytes', counter: true, meaning: 'bytes received', flink: 'numBytesIn', kafkaStreams: 'bytes-consumed-total' },
+  failures: { unit: 'count', counter: true, meaning: 'fetches that failed' },
+  resets: { unit: 'count', counter: true, meaning: 'positions that were no longer in the log' },
+  stalls: { unit: 'count', counter: true, meaning: 'times that a partition had no answer for long' },
+};
+
+const group: Catalogue<GroupMetricsSnapshot> = {
+  phase: { unit: 'text', meaning: 'what the member does: `stable` when it has its tasks and knows of no rebalance' },
+  generation: {
+    unit: 'count',
+    meaning: 'of the last join, -1 before the first; counts the rebalances of the group',
+    kafkaStreams: 'rebalance-total',
+  },
+  memberId: { unit: 'text', meaning: 'given by the broker; empty before the first join' },
+  stable: { unit: 'yes or no', meaning: 'no further rebalance is known to come' },
+  ownedTasks: { unit: 'text', meaning: 'ids of the tasks that the group has given to this instance', kafkaStreams: 'assigned-partitions' },
+};
+
+/** By where they stand in `AppMetrics`, then by field. */
+export const metricCatalogue = Object.freeze({ app, task, standby, epochs, thread, producer, fetcher, group });
