@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { StreamsApp, StreamsConfig } from '../../src/index.js';
+import type { Optimization, StreamsApp, StreamsConfig } from '../../src/index.js';
 import { until } from '../faults/until.js';
 import type { TopicTail } from '../faults/topic-tail.js';
 import { Scenario, text } from '../pitfalls/scenario.js';
@@ -20,10 +20,11 @@ export class DslRun {
   private constructor(
     readonly scenario: Scenario,
     readonly families: readonly Family[],
+    readonly optimizations: readonly Optimization[],
   ) {}
 
-  static async begin(name: string, families: readonly Family[]): Promise<DslRun> {
-    const run = new DslRun(await Scenario.begin(name), families);
+  static async begin(name: string, families: readonly Family[], optimizations: readonly Optimization[] = []): Promise<DslRun> {
+    const run = new DslRun(await Scenario.begin(name), families, optimizations);
     for (const family of families) {
       for (const topic of [...family.inputs, ...Object.keys(family.outputs)])
         await run.scenario.topic(`${family.name}-${topic}`, partitions);
@@ -32,6 +33,7 @@ export class DslRun {
         run.tails.set(full, run.scenario.tail(full));
       }
       run.wanted.set(family, await expected(family));
+      await run.writeRecords(family, family.before ?? []);
     }
     return run;
   }
@@ -43,7 +45,7 @@ export class DslRun {
 
   /** Starts an instance in the state directory of that name; those of different names run side by side. */
   start(directory: string, config: Partial<StreamsConfig> = {}): Promise<StreamsApp> {
-    return this.scenario.running(topologyOf(this.families, this.scenario.id), {
+    return this.scenario.running(topologyOf(this.families, this.scenario.id, this.optimizations), {
       ...this.quick,
       stateDir: this.stateDir(directory),
       ...config,
@@ -59,10 +61,7 @@ export class DslRun {
       const given = family.phases[phase] ?? [];
       const middle = given.length >> 1;
       const records = part === 'all' ? given : part === 'first half' ? given.slice(0, middle) : given.slice(middle);
-      for (const topic of family.inputs) {
-        const its = records.filter((record: Given) => record.topic === topic);
-        if (its.length > 0) await this.scenario.write(this.topicOf(family, topic), its);
-      }
+      await this.writeRecords(family, records);
     }
   }
 
@@ -91,6 +90,13 @@ export class DslRun {
     return this.scenario.end();
   }
 
+  private async writeRecords(family: Family, records: readonly Given[]): Promise<void> {
+    for (const topic of family.inputs) {
+      const its = records.filter((record) => record.topic === topic);
+      if (its.length > 0) await this.scenario.write(this.topicOf(family, topic), its);
+    }
+  }
+
   private async differences(phase: number): Promise<string[]> {
     const faults: string[] = [];
     for (const family of this.families) {
@@ -109,7 +115,9 @@ export class DslRun {
 
   private async isInputCommitted(): Promise<boolean> {
     const { port, id } = this.scenario;
-    const inputs = this.families.flatMap((family) => family.inputs.map((topic) => this.topicOf(family, topic)));
+    const inputs = this.families.flatMap((family) =>
+      family.inputs.filter((topic) => !family.global?.includes(topic)).map((topic) => this.topicOf(family, topic)),
+    );
     const ends = await port.listOffsets(
       inputs.flatMap((topic) => Array.from({ length: partitions }, (_, partition) => ({ topic, partition, at: 'latest' as const }))),
     );

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { DslRun } from './dsl-run.js';
 import { joinFamilies } from './join-families.js';
+import { moreFamilies } from './more-families.js';
 import { windowFamilies } from './window-families.js';
 
 const runs: DslRun[] = [];
@@ -8,9 +9,11 @@ afterEach(async () => {
   for (const run of runs.splice(0)) await run.end();
 });
 
+const alone = [...joinFamilies, ...windowFamilies].map((family) => ({ name: family.name, families: [family] }));
+
 describe('two instances on a broker write what the test driver writes', () => {
-  it.each([...joinFamilies, ...windowFamilies])('$name', async (family) => {
-    const run = await DslRun.begin(family.name, [family]);
+  it.each([...alone, { name: 'all others', families: moreFamilies }])('$name', async ({ name, families }) => {
+    const run = await DslRun.begin(name.replaceAll(' ', '-'), families);
     runs.push(run);
     const failures: unknown[] = [];
     const first = await run.start('first');

@@ -35,6 +35,10 @@ export interface Family {
   readonly inputs: readonly string[];
   readonly outputs: Readonly<Record<string, Comparison>>;
   declare(builder: StreamsBuilder, topic: (name: string) => string): void;
+  /** Inputs of global tables: nobody commits where they are read. */
+  readonly global?: readonly string[];
+  /** Records that are there before the first instance starts. */
+  readonly before?: readonly Given[];
   /** Records of one phase race with one another, not with those of the next: a run waits for the results in between. */
   readonly phases: readonly (readonly Given[])[];
 }

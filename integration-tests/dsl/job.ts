@@ -1,13 +1,12 @@
-/** The process that the kill test starts and kills: one instance that runs all families. Its test hears of states and errors. */
+/** The process that the kill test starts and kills: one instance that runs all families, with all optimisations. Its test hears of states and errors. */
 import { StreamsApp, type StreamsConfig, type StreamsState } from 'millrace';
-import { topologyOf } from './dsl-topology.js';
-import { joinFamilies } from './join-families.js';
-import { windowFamilies } from './window-families.js';
+import { families } from './all-families.js';
+import { allOptimizations, topologyOf } from './dsl-topology.js';
 
 export type DslJobMessage = { readonly state: StreamsState } | { readonly error: string };
 
 const config = JSON.parse(process.env['JOB_CONFIG'] ?? '') as StreamsConfig;
-const app = new StreamsApp(topologyOf([...joinFamilies, ...windowFamilies], config.applicationId), config);
+const app = new StreamsApp(topologyOf(families, config.applicationId, allOptimizations), config);
 const tell = (message: DslJobMessage): void => {
   if (process.connected) process.send?.(message);
 };

@@ -94,7 +94,7 @@ export function events(seed: number, topics: readonly string[], count: number, k
 }
 
 /** Changes of rows, one in five a deletion. */
-function rows(seed: number, topics: readonly string[], count: number): Given[] {
+export function rows(seed: number, topics: readonly string[], count: number): Given[] {
   const random = new Random(seed);
   return events(seed + 1000, topics, count).map((given, i) => ({
     ...given,

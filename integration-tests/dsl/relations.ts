@@ -37,6 +37,7 @@ export async function expected(family: Family): Promise<Readonly<Record<string, 
   const config = { partitions: Object.fromEntries([...family.inputs, ...Object.keys(family.outputs)].map((name) => [name, partitions])) };
   await using driver = new TopologyTestDriver(builder.build(), config);
   const relations: Readonly<Record<string, Relation>>[] = [];
+  for (const { topic, key, value, ...options } of family.before ?? []) await driver.inputTopic(topic, strings).pipe(key, value, options);
   for (const phase of family.phases) {
     for (const { topic, key, value, ...options } of phase) await driver.inputTopic(topic, strings).pipe(key, value, options);
     relations.push(

@@ -25,7 +25,7 @@ const sessionWindows: Family = {
         (one, other) => `${one}&${other}`,
         { emit, materialized: { storeName: `session-${name}`, valueSerde } },
       );
-      write(table, topic(name));
+      writeWindowed(table, topic(name));
     }
   },
   phases: [...halves(events(20, ['input'], 200)), flush('input')],
@@ -45,7 +45,7 @@ const slidingWindows: Family = {
       ['finals', 'onWindowClose'],
       ['commits', 'onCommit'],
     ] as const)
-      write(grouped.count({ emit, materialized: { storeName: `sliding-${name}` } }), topic(name));
+      writeWindowed(grouped.count({ emit, materialized: { storeName: `sliding-${name}` } }), topic(name));
   },
   phases: [...halves(events(21, ['input'], 200)), flush('input')],
 };
@@ -62,7 +62,7 @@ const suppressed: Family = {
       ['committed', 'onCommit'],
     ] as const) {
       const table = grouped.windowedBy(windows).count({ emit, materialized: { storeName: `windows-${name}` } });
-      write(table.suppress(untilWindowCloses(), { name: `suppress-${name}` }), topic(name));
+      writeWindowed(table.suppress(untilWindowCloses(), { name: `suppress-${name}` }), topic(name));
     }
     grouped
       .count({ emit: 'onUpdate', materialized: { storeName: 'counts' } })
@@ -98,7 +98,7 @@ const groupedTable: Family = {
 export const windowFamilies: readonly Family[] = [sessionWindows, slidingWindows, suppressed, groupedTable];
 
 /** As texts: `[key@start/end]` and the value. */
-function write<V>(table: KTable<Windowed<string>, V>, topic: string): void {
+export function writeWindowed<V>(table: KTable<Windowed<string>, V>, topic: string): void {
   table
     .toStream()
     .map((value: V | null, key) => [String(key), value === null ? null : String(value)], strings)

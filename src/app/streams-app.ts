@@ -19,6 +19,7 @@ import type { Topology } from '../topology/nodes.js';
 import { qualifiedName } from '../topology/task-layout.js';
 import { snapshotMetrics, type AppMetrics } from './app-metrics.js';
 import { realPlatform, type AppPlatform } from './app-platform.js';
+import { reusedSourceTopicFaults } from './reused-source-topics.js';
 import { resolveConfig, type ResolvedConfig, type StreamsConfig } from './config.js';
 import { prepareTopics } from './internal-topics.js';
 
@@ -101,7 +102,7 @@ export class StreamsApp {
     this.logger = this.config.logger;
     this.startEnded.catch(() => undefined);
     this.serdes = new SerdeDefaults(this.config.defaultKeySerde, this.config.defaultValueSerde);
-    const faults = [...this.serdes.missing(topology), ...reusedSourceTopics(topology)];
+    const faults = [...this.serdes.missing(topology), ...reusedSourceTopicFaults(topology, this.config.deserializationHandler)];
     if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });
   }
 
@@ -464,11 +465,4 @@ export class StreamsApp {
     this.logger.info({ state, from: old }, 'state changed');
     this.emitting(() => this.events.emit('state', state, old));
   }
-}
-
-/** Restoring from a source topic must end where the committed offsets are, and nothing may be written to it; stores do neither yet. */
-function reusedSourceTopics(topology: Topology): string[] {
-  return [...topology.stores.values()]
-    .filter(({ sourceTopic }) => sourceTopic !== null)
-    .map(({ spec }) => `store ${spec.name} reuses its source topic as changelog: leave the optimisation reuseSourceTopics out`);
 }

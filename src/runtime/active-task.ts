@@ -18,6 +18,13 @@ export interface TaskBarrier {
   readonly watermark: number;
 }
 
+/** Where a store's changes go, or, for a source topic, come from. */
+export interface TaskChangelog {
+  readonly store: string;
+  readonly topic: string;
+  readonly isSourceTopic?: boolean;
+}
+
 /**
  * A task that runs on this thread, with its state: what the epoch asks of it at a barrier and after.
  */
@@ -33,11 +40,13 @@ export class ActiveTask {
     readonly id: string,
     readonly task: Task,
     readonly state: TaskState,
-    /** Store → changelog topic, for the stores that are logged. */
-    private readonly changelogs: ReadonlyMap<string, string>,
+    /** Of the stores that have one. */
+    private readonly changelogs: readonly TaskChangelog[],
     output: OutputCollector,
   ) {
-    this.changelog = new ChangelogWriter(changelogs, task.partition, output);
+    // Source topics have the records already.
+    const written = changelogs.filter(({ isSourceTopic }) => isSourceTopic !== true);
+    this.changelog = new ChangelogWriter(new Map(written.map(({ store, topic }) => [store, topic])), task.partition, output);
   }
 
   /** Bytes of dirty state. */
@@ -60,15 +69,19 @@ export class ActiveTask {
     };
   }
 
-  /** Step 6. `nextOffsets` is keyed by `topic-partition`. */
+  /** Step 6. `nextOffsets` is keyed by `topic-partition`. A store whose changelog is a source topic stands where the input was at the barrier. */
   committed(epoch: number, nextOffsets: ReadonlyMap<string, number>): void {
     this.committedPositions = this.frozenPositions;
     const positions = new Map<string, number>();
-    for (const [store, topic] of this.changelogs) {
-      const next = nextOffsets.get(`${topic}-${this.task.partition}`);
+    for (const { store, topic, isSourceTopic } of this.changelogs) {
+      const next = isSourceTopic === true ? this.committedPosition(topic) : nextOffsets.get(`${topic}-${this.task.partition}`);
       if (next !== undefined) positions.set(store, next);
     }
     this.state.committed(epoch, positions);
+  }
+
+  private committedPosition(topic: string): number | undefined {
+    return this.committedPositions.find((position) => position.topic === topic && position.partition === this.task.partition)?.offset;
   }
 
   async close(clean: boolean): Promise<void> {

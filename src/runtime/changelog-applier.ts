@@ -2,6 +2,7 @@ import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import type { IsolationLevel, TopicPartition } from '../kafka/port.js';
 import { RecordCursor } from '../kafka/record-batch/record-cursor.js';
 import type { TaskState } from '../stores/task-state.js';
+import type { ChangelogToRestore } from './changelog-bounds.js';
 
 /** How many records are applied between two looks at the clock. */
 const recordsPerLook = 64;
@@ -13,13 +14,16 @@ export class ChangelogApplier {
   /** Records applied, in all. */
   records = 0;
   private readonly cursor = new RecordCursor();
+  /** What begins here is not for the store yet. */
+  private readonly upTo: number;
 
   constructor(
     private readonly state: TaskState,
-    private readonly changelog: TopicPartition & { readonly store: string },
+    private readonly changelog: TopicPartition & Pick<ChangelogToRestore, 'store' | 'upTo'>,
     private readonly isolation: IsolationLevel,
     from: number,
   ) {
+    this.upTo = changelog.upTo ?? Infinity;
     this.position = from;
   }
 
@@ -40,6 +44,7 @@ export class ChangelogApplier {
     const { store } = this.changelog;
     let untilLook = recordsPerLook;
     while (cursor.next()) {
+      if (cursor.offset >= this.upTo) break;
       if (cursor.keyStart < 0) continue;
       const value = cursor.valueStart < 0 ? null : cursor.buffer;
       state.restoreRecord(
@@ -57,7 +62,7 @@ export class ChangelogApplier {
       if (now() >= deadline) return false;
       untilLook = recordsPerLook;
     }
-    this.position = Math.max(this.position, cursor.nextOffset);
+    this.position = Math.max(this.position, Math.min(cursor.nextOffset, this.upTo));
     return true;
   }
 }

@@ -6,9 +6,13 @@ import type { TaskState } from '../stores/task-state.js';
 export interface ChangelogToRestore extends TopicPartition {
   readonly store: string;
   readonly topicId: string | null;
+  /** True when the topic is one that the task reads: never written, and restored up to `upTo` only. Default false. */
+  readonly isSourceTopic?: boolean;
+  /** The task's next offset in its source topic: what lies behind it is input still, and not yet part of the store. Default: no limit. */
+  readonly upTo?: number;
 }
 
-/** First offset and high watermark of a changelog partition. */
+/** First offset of a changelog partition, and where a restore ends: the high watermark, or the input's position in a source topic. */
 export interface ChangelogBounds {
   readonly start: number;
   readonly end: number;
@@ -17,12 +21,13 @@ export interface ChangelogBounds {
 /** In the order of `changelogs`. Errors: MILL_BROKER_ERROR, MILL_TRANSPORT. */
 export async function readChangelogBounds(
   port: Pick<KafkaPort, 'listOffsets'>,
-  changelogs: readonly TopicPartition[],
+  changelogs: readonly (TopicPartition & Pick<ChangelogToRestore, 'upTo'>)[],
 ): Promise<ChangelogBounds[]> {
   const [starts, ends] = await Promise.all([readOffsets(port, changelogs, 'earliest'), readChangelogEnds(port, changelogs)]);
-  return changelogs.map(({ topic, partition }) => {
+  return changelogs.map(({ topic, partition, upTo = Infinity }) => {
     const key = `${topic}-${partition}`;
-    return { start: starts.get(key) ?? 0, end: ends.get(key) ?? 0 };
+    const start = starts.get(key) ?? 0;
+    return { start, end: Math.max(start, Math.min(ends.get(key) ?? 0, upTo)) };
   });
 }
 

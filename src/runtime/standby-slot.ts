@@ -135,12 +135,14 @@ export class StandbySlot {
     const { parts } = this;
     const plan = await parts.planOf(this.id);
     const { port, fetcher } = await parts.source();
-    const bounds = await readChangelogBounds(port, plan.changelogs);
+    // What a source topic holds beyond the owner's position is not state yet; such stores are restored from it when the task is taken over.
+    const changelogs = plan.changelogs.filter(({ isSourceTopic }) => isSourceTopic !== true);
+    const bounds = await readChangelogBounds(port, changelogs);
     signal.throwIfAborted();
     const opened = await parts.states.open(plan);
     this.opened = opened;
     signal.throwIfAborted();
-    const stores = plan.changelogs.map((changelog, index) => {
+    const stores = changelogs.map((changelog, index) => {
       const known = bounds[index] ?? { start: 0, end: 0 };
       const start = beginStore({ taskId: this.id, state: opened.state }, changelog, known, parts);
       const end = (): number => Math.max(known.end, fetcher.highWatermark(changelog));

@@ -8,6 +8,7 @@ import type { AlignmentGroups } from '../time/watermarks/alignment.js';
 import { decodeMarks } from '../time/watermarks/mark-text.js';
 import type { StateStore } from '../stores/store.js';
 import { ActiveTask } from './active-task.js';
+import type { ChangelogToRestore } from './changelog-bounds.js';
 import type { PartitionLag } from './partition-group.js';
 import type { OpenedState, StateOpener } from './state-opener.js';
 import type { StateRestorer } from './state-restorer.js';
@@ -65,7 +66,7 @@ export class TaskOpener {
     const opened = (await standby()) ?? (await options.states.open(plan));
     const { state } = opened;
     try {
-      await options.restorer.restore(plan.id, state, plan.changelogs, signal);
+      await options.restorer.restore(plan.id, state, changelogsOf(plan, committed), signal);
       signal.throwIfAborted();
       const env = options.env(plan.id);
       for (const { topic } of plan.watermarkTargets) await env.output.partitionCount(topic);
@@ -87,7 +88,7 @@ export class TaskOpener {
         released: options.released,
       });
       opened.recordTimestamp = () => task.record.timestamp;
-      return new ActiveTask(plan.id, task, state, new Map(plan.changelogs.map(({ store, topic }) => [store, topic])), env.output);
+      return new ActiveTask(plan.id, task, state, plan.changelogs, env.output);
     } catch (error) {
       await state.close({ clean: false });
       throw error;
@@ -133,4 +134,13 @@ export class TaskOpener {
     }
     return answer.offset;
   }
+}
+
+/** A source topic that is a changelog too is state up to the committed offset, and input from there on; without one nothing of it is state. */
+function changelogsOf(plan: TaskPlan, committed: readonly CommittedOffset[]): readonly ChangelogToRestore[] {
+  return plan.changelogs.map((changelog) => {
+    if (changelog.isSourceTopic !== true) return changelog;
+    const known = committed.find(({ topic, partition }) => topic === changelog.topic && partition === changelog.partition);
+    return { ...changelog, upTo: Math.max(0, known?.offset ?? 0) };
+  });
 }

@@ -97,10 +97,11 @@ export class TaskPlans {
       if (source === undefined) throw new MillraceError('MILL_INVARIANT', `no source of sub-topology ${task.subTopology} reads ${topic}`);
       return { ...source, topic, partition, senders: this.senders(topic) };
     });
-    const changelogs = this.layout.changelogPartitions(task).map(({ store, topic, partition }) => ({
+    const changelogs = this.layout.changelogPartitions(task).map(({ store, topic, partition, isSourceTopic }) => ({
       store,
       topic,
       partition,
+      isSourceTopic,
       topicId: this.topicIds.get(topic) ?? null,
     }));
     return {

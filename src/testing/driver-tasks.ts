@@ -194,13 +194,7 @@ export class DriverTasks {
       topicOf: (name, internal) => qualifiedName(applicationId, { name, internal }),
       released: () => undefined,
     });
-    const changelogs = new Map(
-      topics.layout
-        .changelogPartitions(id)
-        .filter(({ isSourceTopic }) => !isSourceTopic)
-        .map(({ store, topic }) => [store, topic]),
-    );
-    return { active: new ActiveTask(taskId, task, state, changelogs, env.output), subTopology, metrics };
+    return { active: new ActiveTask(taskId, task, state, topics.layout.changelogPartitions(id), env.output), subTopology, metrics };
   }
 
   private environment(serdes: SerdeDefaults, metrics: TaskMetrics): TaskEnvironment {

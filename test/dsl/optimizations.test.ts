@@ -1,9 +1,11 @@
 /** What `build({ optimizations })` leaves out, and that results stay the same. Names are held to Kafka Streams by the conformance rows. */
 import { describe, expect, it } from '@jest/globals';
+import type { StreamsConfig } from '../../src/app/config.js';
 import { StreamsApp } from '../../src/app/streams-app.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { KStream } from '../../src/dsl/kstream.js';
 import { serdes } from '../../src/serdes/serdes.js';
+import type { Topology } from '../../src/topology/nodes.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import { strings } from './run-topology.js';
 
@@ -77,13 +79,33 @@ describe('mergeRepartitions', () => {
 });
 
 describe('reuseSourceTopics', () => {
-  it('has no changelog for a source table, and is refused by an app', () => {
+  const build = (options: Parameters<StreamsBuilder['table']>[1]): Topology => {
     const builder = new StreamsBuilder();
-    builder.table('in', { ...strings, materialized: { storeName: 'rows' } });
-    const topology = builder.build({ optimizations: ['reuseSourceTopics'] });
+    builder.table('in', options as typeof strings);
+    return builder.build({ optimizations: ['reuseSourceTopics'] });
+  };
+  const app = (topology: Topology, config: Partial<StreamsConfig> = {}): StreamsApp =>
+    new StreamsApp(topology, { applicationId: 'app', bootstrapServers: 'localhost:1', ...config });
+  const materialized = { storeName: 'rows' };
+
+  it('has no changelog for a source table', () => {
+    const topology = build({ ...strings, materialized });
     expect(topology.stores.get('rows')?.sourceTopic).toBe('in');
-    expect(() => new StreamsApp(topology, { applicationId: 'app', bootstrapServers: 'localhost:1' })).toThrow(
-      /reuseSourceTopics.*MILL_CONFIG_INVALID/s,
+    expect(() => app(topology)).not.toThrow();
+  });
+
+  it('leaves versioned tables their changelog: a compacted topic forgets versions', () => {
+    expect(build({ ...strings, materialized: { ...materialized, historyRetention: 1000 } }).stores.get('rows')?.sourceTopic).toBeNull();
+  });
+
+  it('is refused where the topic’s records are not the rows', () => {
+    const plain = { ...strings, materialized };
+    const refused = (topology: Topology, config?: Partial<StreamsConfig>) => expect(() => app(topology, config));
+    refused(build(plain), { deserializationHandler: 'continue' }).toThrow(/deserializationHandler.*MILL_CONFIG_INVALID/s);
+    refused(build({ ...plain, timestampExtractor: { name: 'five', extract: () => 5 } })).toThrow(
+      /timestampExtractor.*MILL_CONFIG_INVALID/s,
     );
+    const otherSerde = { ...materialized, valueSerde: serdes.json<string>() };
+    refused(build({ ...strings, materialized: otherSerde })).toThrow(/other serdes.*MILL_CONFIG_INVALID/s);
   });
 });

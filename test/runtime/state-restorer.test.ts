@@ -64,8 +64,15 @@ class Changelogs {
   }
 
   append(topic: string, key: string, value: string | null): void {
-    const [k, v] = [Buffer.from(key), value === null ? null : Buffer.from(value)];
-    this.log.builder(topic, 0).appendRaw(5, k, 0, k.length, v, 0, v?.length ?? 0, null);
+    this.appendBatch(topic, [[key, value]]);
+  }
+
+  /** Records that a fetch brings together. */
+  appendBatch(topic: string, records: readonly (readonly [string, string | null])[]): void {
+    for (const [key, value] of records) {
+      const [k, v] = [Buffer.from(key), value === null ? null : Buffer.from(value)];
+      this.log.builder(topic, 0).appendRaw(5, k, 0, k.length, v, 0, v?.length ?? 0, null);
+    }
     this.chunks.push(...this.log.deliver());
   }
 
@@ -129,6 +136,38 @@ describe('a restore', () => {
       ['end', 4, 4],
     ]);
     expect(topics.assigned.size).toBe(0);
+  });
+
+  it('of a topic that the task reads ends where its input goes on, though a fetch brings more', async () => {
+    const topics = new Changelogs();
+    const batch = [
+      ['k', '1'],
+      ['k', '2'],
+      ['k', 'not read yet'],
+    ] as const;
+    topics.appendBatch('a-changelog', batch);
+    const state = await stateOf('a');
+    const restored = topics.restorer.restore('0_0', state, [{ ...changelog('a'), isSourceTopic: true, upTo: 2 }], never);
+    await settle();
+    await topics.feed('a-changelog');
+    await restored;
+    expect((state.store('a') as KeyValueStore<string, string>).get('k')).toBe('2');
+    expect(topics.told.at(-1)).toMatchObject(['end', { position: 2, endOffset: 2, recordsRestored: 2 }]);
+  });
+
+  it('drops a store that is ahead of the input: the group was moved back', async () => {
+    const topics = new Changelogs();
+    for (const value of ['1', '2', '3']) topics.append('a-changelog', 'k', value);
+    const state = await stateOf('a');
+    const source = { ...changelog('a'), isSourceTopic: true };
+    for (const upTo of [3, 1]) {
+      const restored = topics.restorer.restore('0_0', state, [{ ...source, upTo }], never);
+      await settle();
+      await topics.feed('a-changelog');
+      await restored;
+    }
+    expect((state.store('a') as KeyValueStore<string, string>).get('k')).toBe('1');
+    expect(topics.told.filter(([event]) => event === 'start').map(([, { whole }]) => whole)).toEqual([true, true]);
   });
 
   it('of an empty changelog is done at once, and says so', async () => {

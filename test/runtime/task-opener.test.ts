@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { CommittedOffset, KafkaPort, OffsetQuery } from '../../src/kafka/port.js';
 import { silentLogger } from '../../src/observability/logger.js';
+import type { ChangelogToRestore } from '../../src/runtime/changelog-bounds.js';
 import { failAlways } from '../../src/runtime/error-policy.js';
 import { SerdeDefaults } from '../../src/runtime/serde-defaults.js';
 import { StateOpener } from '../../src/runtime/state-opener.js';
@@ -45,6 +46,7 @@ function opening(
     readonly autoOffsetReset?: 'earliest' | 'latest' | 'none';
     readonly listError?: number;
     readonly restore?: (order: string[]) => Promise<void>;
+    readonly changelogs?: (changelogs: readonly ChangelogToRestore[]) => void;
   } = {},
 ) {
   const order: string[] = [];
@@ -95,8 +97,9 @@ function opening(
     }),
     globalStore: () => undefined,
     restorer: {
-      restore: async () => {
+      restore: async (_task: string, _state: TaskState, changelogs: readonly ChangelogToRestore[]) => {
         order.push('restore');
+        options.changelogs?.(changelogs);
         await options.restore?.(order);
       },
     } as unknown as StateRestorer,
@@ -145,6 +148,18 @@ describe('taking a task over', () => {
 
   it('names the partition whose offset can’t be read', async () => {
     await expect(positionOf({ listError: 6 })).rejects.toMatchObject({ code: 'MILL_BROKER_ERROR', details: { brokerErrorCode: 6 } });
+  });
+
+  it.each([
+    [42, 42],
+    [-1, 0],
+  ])('whose source topic is a changelog, committed at %d, restores it up to %d', async (offset, upTo) => {
+    const seen: (number | undefined)[] = [];
+    const plan = planOf();
+    const source = { store: 'counts', topic: 'in', partition: 3, topicId: null, isSourceTopic: true };
+    const { opener } = opening({ committed: { offset }, changelogs: (changelogs) => seen.push(...changelogs.map((one) => one.upTo)) });
+    await opener.open({ ...plan, changelogs: [...plan.changelogs, source] }, signal);
+    expect(seen).toEqual([undefined, upTo]);
   });
 
   it('that is given up while its stores are restored opens nothing', async () => {

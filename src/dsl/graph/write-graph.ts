@@ -30,8 +30,8 @@ import { writeTableTableJoin } from './table-table-join-node.js';
  * What may be left out of a topology, without another result.
  *
  * `singleStoreSelfJoin`: the second store of a join of a stream with itself. `mergeRepartitions`: all repartition topics but one of a stream whose keys have
- * changed. `reuseSourceTopics`: the changelogs of source tables, whose topics serve as such; a StreamsApp refuses it still (MILL_CONFIG_INVALID), the test driver
- * runs it. They change names and numbers of stores and topics: an app that has run keeps its setting.
+ * changed. `reuseSourceTopics`: the changelogs of source tables, whose topics serve as such; versioned tables keep theirs, since a compacted topic forgets versions that they
+ * know. They change names and numbers of stores and topics: an app that has run keeps its setting.
  */
 export type Optimization = 'singleStoreSelfJoin' | 'mergeRepartitions' | 'reuseSourceTopics';
 
@@ -103,7 +103,7 @@ class GraphWriter {
         writeStreamSource(node, this.#builder);
         break;
       case 'tableSource':
-        writeTableSource(node, this.#builder, this.graph.isKept(node), this.#reusesSourceTopics);
+        writeTableSource(node, this.#builder, this.graph.isKept(node), this.#reusesSourceTopics && node.store.kind !== 'versioned');
         break;
       case 'globalTable':
         writeGlobalTable(node, this.#builder);

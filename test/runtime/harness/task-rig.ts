@@ -139,8 +139,7 @@ export class TaskRig {
         this.released.push(size);
       },
     });
-    const changelogs = new Map(layout.changelogPartitions(id).map(({ store, topic }) => [store, topic]));
-    this.active = new ActiveTask('0_0', this.task, this.state, changelogs, env.output);
+    this.active = new ActiveTask('0_0', this.task, this.state, layout.changelogPartitions(id), env.output);
   }
 
   private logger(): Logger {
