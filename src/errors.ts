@@ -30,6 +30,7 @@ export const errorTable = {
   MILL_PRODUCER_FENCED: 'Another process took over this transactional id; this one aborts and rejoins by itself.',
   MILL_TRANSACTION_ABORTED: 'The epoch was aborted and is processed again by itself.',
   MILL_GROUP_FATAL: 'See the broker’s error in the message: the group refuses this member.',
+  MILL_INSTANCE_FENCED: 'Give every instance a groupInstanceId of its own, and start one only when the one before has ended.',
   MILL_ASSIGNOR_INVALID: 'Mend the custom assignor: the message says what its answer must not have.',
   MILL_SERDE: 'Check that the serde fits the data, or set a deserialisation handler.',
   MILL_SERDE_REGISTRY: 'Check the schema registry’s address and that the subject exists.',

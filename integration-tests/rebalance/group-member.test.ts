@@ -243,7 +243,7 @@ describe('a group on a real broker', () => {
     await second.member.start();
     expect(second.running.size).toBe(6);
     await until(() => first.fatal !== null);
-    expect(first.fatal).toMatchObject({ code: 'MILL_GROUP_FATAL' });
+    expect(first.fatal).toMatchObject({ code: 'MILL_INSTANCE_FENCED' });
     expect(first.running.size).toBe(0);
   });
 });

@@ -67,6 +67,11 @@ export interface StreamsConfig {
   readonly probingRebalanceInterval?: number;
   /** Names of `clientTags`: copies go where these differ from the instance that runs the task, and from each other. Default none. */
   readonly rackAwareTags?: readonly string[];
+  /**
+   * Makes this instance a static member of the group: one that comes back under the same id within `sessionTimeout` has its tasks again without a rebalance, and until then nobody
+   * else has them. Unique for each instance, the same over its restarts. Default none.
+   */
+  readonly groupInstanceId?: string | null;
   /** Where this instance runs, as `{ zone: 'eu-1a' }`: at most 5 tags, names up to 20 characters and values up to 30, as in Kafka Streams. Default none. */
   readonly clientTags?: Readonly<Record<string, string>>;
   /** Of internal topics; -1 (default) takes the broker's. */
@@ -98,7 +103,15 @@ export interface StreamsConfig {
 export type ResolvedConfig = Required<
   Omit<
     StreamsConfig,
-    'bootstrapServers' | 'defaultKeySerde' | 'defaultValueSerde' | 'ssl' | 'sasl' | 'deadLetterTopic' | 'stateDir' | 'applicationServer'
+    | 'bootstrapServers'
+    | 'defaultKeySerde'
+    | 'defaultValueSerde'
+    | 'ssl'
+    | 'sasl'
+    | 'deadLetterTopic'
+    | 'stateDir'
+    | 'applicationServer'
+    | 'groupInstanceId'
   >
 > &
   Pick<StreamsConfig, 'ssl' | 'sasl'> & {
@@ -108,6 +121,7 @@ export type ResolvedConfig = Required<
     readonly deadLetterTopic: string | null;
     readonly stateDir: string | null;
     readonly applicationServer: string | null;
+    readonly groupInstanceId: string | null;
   };
 
 const mebibyte = 1024 * 1024;
@@ -144,6 +158,7 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     transactionTimeout: config.transactionTimeout ?? 10_000,
     applicationServer: config.applicationServer ?? null,
     clientTags: config.clientTags ?? {},
+    groupInstanceId: config.groupInstanceId ?? null,
     numStandbyReplicas: config.numStandbyReplicas ?? 0,
     assignor: config.assignor ?? 'sticky',
     acceptableRecoveryLag: config.acceptableRecoveryLag ?? defaultAssignorSettings.acceptableRecoveryLag,
@@ -185,6 +200,7 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'transactionTimeout',
   'applicationServer',
   'clientTags',
+  'groupInstanceId',
   'numStandbyReplicas',
   'assignor',
   'acceptableRecoveryLag',
@@ -222,6 +238,13 @@ function findFaults(config: StreamsConfig): string[] {
     (value) => value === null || (typeof value === 'string' && /^.+:\d{1,5}$/.test(value)),
   );
   ofKind(faults, config, 'clientTags', 'at most 5 tags, names of 1 to 20 characters with values of 1 to 30', isTags);
+  ofKind(
+    faults,
+    config,
+    'groupInstanceId',
+    '1 to 240 letters, digits, ".", "_" or "-", or null',
+    (value) => value === null || (typeof value === 'string' && /^(?!\.{1,2}$)[\w.-]{1,240}$/.test(value)),
+  );
   whole(faults, config, 'numStandbyReplicas', 0);
   whole(faults, config, 'acceptableRecoveryLag', 0);
   whole(faults, config, 'maxWarmupReplicas', 1);

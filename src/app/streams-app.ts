@@ -38,6 +38,11 @@ export type UncaughtErrorHandler = (error: Error) => UncaughtErrorAnswer;
 export interface CloseOptions {
   /** Milliseconds; default 30 000. After it the app stops without having committed what is open (MILL_CLOSE_TIMEOUT). */
   readonly timeout?: number;
+  /**
+   * Whether other instances get the tasks now (true), or wait for this one to come back until its session ends. Default true, and false with a `groupInstanceId`. Without one only a
+   * restart with the same `stateDir` takes the old place.
+   */
+  readonly leaveGroup?: boolean;
 }
 
 /** What `app.on` tells of: the arguments of a listener by event. */
@@ -140,7 +145,7 @@ export class StreamsApp {
    * background (`state` becomes `running` at its end).
    *
    * @throws MILL_BROKER_UNREACHABLE, MILL_BROKER_TOO_OLD, MILL_TOPIC_MISSING, MILL_TOPIC_INCOMPATIBLE, MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_AUTHORIZATION,
-   * MILL_STORE_DIRECTORY_LOCKED, MILL_GROUP_FATAL, MILL_STATE_INVALID
+   * MILL_STORE_DIRECTORY_LOCKED, MILL_GROUP_FATAL, MILL_INSTANCE_FENCED, MILL_ASSIGNOR_INVALID, MILL_STATE_INVALID
    */
   async start(): Promise<void> {
     if (this.currentState !== 'created')
@@ -167,7 +172,7 @@ export class StreamsApp {
    * @throws MILL_CLOSE_TIMEOUT; MILL_STORE_IO when the local state could not be written (its changelog has it); the app is stopped then, too, and what was not committed is processed again by the next owner
    */
   async close(options: CloseOptions = {}): Promise<void> {
-    this.closing ??= this.closeWithin(options.timeout ?? 30_000);
+    this.closing ??= this.closeWithin(options.timeout ?? 30_000, options.leaveGroup ?? null);
     return this.closing;
   }
 
@@ -252,6 +257,7 @@ export class StreamsApp {
         localState,
         applicationServer: config.applicationServer,
         clientTags: config.clientTags,
+        groupInstanceId: config.groupInstanceId,
         assignor: typeof config.assignor === 'string' ? builtInAssignor(config.assignor) : config.assignor,
         assignment: {
           numStandbyReplicas: config.numStandbyReplicas,
@@ -392,14 +398,14 @@ export class StreamsApp {
     }
   }
 
-  private async closeWithin(timeout: number): Promise<void> {
+  private async closeWithin(timeout: number, leaveGroup: boolean | null): Promise<void> {
     if (this.currentState === 'created') {
       this.become('notRunning');
       return;
     }
     if (this.currentState === 'notRunning' || this.currentState === 'error') return;
     this.become('pendingShutdown');
-    const done = this.shutDown('notRunning', true);
+    const done = this.shutDown('notRunning', true, leaveGroup);
     const timer = new AbortController();
     const isLate = (): 'late' => 'late';
     const late = delay(timeout, timer.signal).then(isLate, isLate);
@@ -412,14 +418,14 @@ export class StreamsApp {
     throw new MillraceError('MILL_CLOSE_TIMEOUT', `the app did not close within ${timeout} ms`);
   }
 
-  private shutDown(end: 'notRunning' | 'error', clean: boolean): Promise<void> {
+  private shutDown(end: 'notRunning' | 'error', clean: boolean, leaveGroup: boolean | null = null): Promise<void> {
     this.endStart(new MillraceError('MILL_STATE_INVALID', 'the app is being shut down'));
-    this.ending ??= this.shutDownOnce(end, clean);
+    this.ending ??= this.shutDownOnce(end, clean, leaveGroup);
     return this.ending;
   }
 
   /** Every step happens, whatever becomes of the ones before it. Throws what failed first. */
-  private async shutDownOnce(end: 'notRunning' | 'error', clean: boolean): Promise<void> {
+  private async shutDownOnce(end: 'notRunning' | 'error', clean: boolean, leaveGroup: boolean | null): Promise<void> {
     const faults: unknown[] = [];
     const step = async (work: () => Promise<unknown> | undefined): Promise<void> => {
       try {
@@ -433,7 +439,7 @@ export class StreamsApp {
     if (built !== null) {
       built.chores.stop();
       built.leader.cancelProbe();
-      if (clean) await step(() => built.member.leave());
+      if (clean) await step(() => built.member.leave(leaveGroup));
       await step(() => built.thread.stop(clean));
       if (!clean) await step(() => built.member.leave());
     }

@@ -21,12 +21,14 @@ export interface TaskAssignor {
   assign(input: AssignorInput): TargetAssignment;
 }
 
+/** What an assignor is asked: the group as its members told it at their joins. */
 export interface AssignorInput {
   readonly tasks: readonly AssignorTask[];
   readonly members: readonly AssignorMember[];
   readonly settings: AssignorSettings;
 }
 
+/** A task to assign. */
 export interface AssignorTask extends TaskId {
   /** Whether it has stores with a changelog: only such tasks have copies. */
   readonly stateful: boolean;
@@ -62,6 +64,7 @@ export interface AssignorSettings {
 /** By member id; a member that is absent gets nothing. */
 export type TargetAssignment = ReadonlyMap<string, MemberTarget>;
 
+/** What a member is to run, and to copy. */
 export interface MemberTarget {
   readonly active: readonly TaskId[];
   /** Copies that stay. */

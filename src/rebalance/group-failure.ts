@@ -9,7 +9,7 @@ export interface FailedMember {
   readonly sessionTimeoutMs: number;
 }
 
-/** MILL_AUTHORIZATION for missing ACLs, MILL_GROUP_FATAL for the rest. */
+/** MILL_AUTHORIZATION for missing ACLs, MILL_INSTANCE_FENCED for a second process with the same group instance id, MILL_GROUP_FATAL for the rest. */
 export function groupFailure(member: FailedMember, request: GroupRequest, errorCode: number): MillraceError {
   const name = `${errorName(errorCode)} (${errorCode})`;
   const details = { groupId: member.groupId, request, brokerErrorCode: errorCode };
@@ -20,6 +20,13 @@ export function groupFailure(member: FailedMember, request: GroupRequest, errorC
       { details },
     );
   }
+  if (errorCode === ErrorCodes.FENCED_INSTANCE_ID) {
+    return new MillraceError(
+      'MILL_INSTANCE_FENCED',
+      `Another process joined group "${member.groupId}" with the group instance id "${member.groupInstanceId ?? ''}" and has taken this one's place.`,
+      { details: { ...details, groupInstanceId: member.groupInstanceId } },
+    );
+  }
   const meaning = meanings.get(errorCode)?.(member) ?? '';
   return new MillraceError('MILL_GROUP_FATAL', `${request} for group "${member.groupId}" failed: ${name}. ${meaning}`.trimEnd(), {
     details,
@@ -27,7 +34,6 @@ export function groupFailure(member: FailedMember, request: GroupRequest, errorC
 }
 
 const meanings: ReadonlyMap<number, (member: FailedMember) => string> = new Map<number, (member: FailedMember) => string>([
-  [ErrorCodes.FENCED_INSTANCE_ID, ({ groupInstanceId }) => `Another process joined with the group instance id "${groupInstanceId ?? ''}".`],
   [ErrorCodes.INCONSISTENT_GROUP_PROTOCOL, () => 'The group has members that are not Millrace; use an applicationId of its own.'],
   [26, ({ sessionTimeoutMs }) => `The session timeout of ${sessionTimeoutMs} ms is outside the broker's group.min/max.session.timeout.ms.`],
   [81, () => "The group has as many members as the broker's group.max.size allows."],

@@ -9,9 +9,9 @@
  *   the broker parks those on the connection and keeps such a member alive itself;
  * - the generation shown outside is the last one joined, also after a loss, so that the broker fences whatever still bears it.
  */
-import { backoffMs } from '../kafka/backoff.js';
 import type { EncodedAssignment, GroupCommand, GroupEvent, GroupPhase, GroupRequest, JoinAnswer } from './group-protocol.js';
 import { groupReaction } from './group-reactions.js';
+import { GroupRequests } from './group-requests.js';
 import type { MemberAssignment } from './member-assignment.js';
 import { MemberSession } from './member-session.js';
 import type { TaskId } from './task-id.js';
@@ -20,7 +20,7 @@ import { TaskOwnership } from './task-ownership.js';
 export interface GroupMachineConfig {
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
-  /** A static member's id (KIP-345): it does not leave the group when it stops. */
+  /** A static member's id (KIP-345): it stays in the group when it stops, unless it is told to leave. */
   readonly groupInstanceId: string | null;
   /** Id of this process's member before a restart, or empty: presented at the first join, so that the broker puts this one in its place. */
   readonly previousMemberId: string;
@@ -28,8 +28,6 @@ export interface GroupMachineConfig {
   readonly random: () => number;
 }
 
-const retryBackoff = { initialMs: 100, maxMs: 1000 };
-const waitingLogIntervalMs = 5000;
 const noGeneration = -1;
 
 export class GroupMachine {
@@ -41,11 +39,7 @@ export class GroupMachine {
   private protocolName = '';
   private settledNow = false;
 
-  private attempts = 0;
-  private pending: { readonly request: GroupRequest | 'assign'; readonly attempt: number } | null = null;
-  private retryAt: number | null = null;
-  private failures = 0;
-
+  private readonly requests: GroupRequests;
   private readonly session: MemberSession;
   private readonly ownership = new TaskOwnership();
   private revocation = 0;
@@ -53,14 +47,16 @@ export class GroupMachine {
   private awaiting: MemberAssignment | null = null;
   private rejoinWanted = false;
   private wish = 0;
-  private waitingSince = 0;
-  private nextWaitingLogAt = 0;
+  /** Whether the group is told when this member goes. */
+  private saysGoodbye: boolean;
 
   private now = 0;
   private commands: GroupCommand[] = [];
 
   constructor(private readonly config: GroupMachineConfig) {
     this.member = config.groupInstanceId === null ? config.previousMemberId : '';
+    this.saysGoodbye = config.groupInstanceId === null;
+    this.requests = new GroupRequests(config.random);
     this.session = new MemberSession(config.sessionTimeoutMs, config.heartbeatIntervalMs);
   }
 
@@ -141,7 +137,7 @@ export class GroupMachine {
         if (this.heartbeatWanted() && this.session.isIdle) this.sendHeartbeat();
         return;
       case 'leaveRequested':
-        if (this.phaseNow !== 'leaving') this.onLeaveRequested();
+        if (this.phaseNow !== 'leaving') this.onLeaveRequested(event.leaveGroup);
         return;
       case 'gaveUp':
         this.breakDown();
@@ -155,8 +151,8 @@ export class GroupMachine {
   private find(): void {
     if (!this.inGeneration()) this.enter('finding');
     this.coordinator = null;
-    this.retryAt = null;
-    this.emit({ kind: 'findCoordinator', attempt: this.begin('FindCoordinator'), refresh: this.lookups++ > 0 });
+    this.requests.retryAt = null;
+    this.emit({ kind: 'findCoordinator', attempt: this.requests.begin('FindCoordinator'), refresh: this.lookups++ > 0 });
   }
 
   private onCoordinator(broker: number): void {
@@ -175,12 +171,12 @@ export class GroupMachine {
       return;
     }
     this.enter('joining');
-    this.retryAt = null;
+    this.requests.retryAt = null;
     this.rejoinWanted = false;
     if (this.ownership.isEmpty) this.session.restart(this.now);
     else this.session.forgetHeartbeat();
     const claim = { tasks: this.ownedTasks, generation: this.ownership.isEmpty ? noGeneration : this.generationNow, wish: this.wish };
-    this.emit({ kind: 'join', attempt: this.begin('JoinGroup'), broker: this.coordinator, memberId: this.member, claim });
+    this.emit({ kind: 'join', attempt: this.requests.begin('JoinGroup'), broker: this.coordinator, memberId: this.member, claim });
   }
 
   private onJoin(answer: JoinAnswer): void {
@@ -196,7 +192,7 @@ export class GroupMachine {
   }
 
   private onJoined(answer: JoinAnswer): void {
-    this.failures = 0;
+    this.requests.succeeded();
     this.rename(answer.memberId);
     this.generationNow = answer.generation;
     this.protocolName = answer.protocolName ?? '';
@@ -208,7 +204,7 @@ export class GroupMachine {
       return;
     }
     this.enter('assigning');
-    this.emit({ kind: 'assign', attempt: this.begin('assign'), generation: this.generationNow });
+    this.emit({ kind: 'assign', attempt: this.requests.begin('assign'), generation: this.generationNow });
   }
 
   private sync(assignments: readonly EncodedAssignment[]): void {
@@ -219,7 +215,7 @@ export class GroupMachine {
     this.enter('syncing');
     this.session.forgetHeartbeat();
     const { coordinator: broker, protocolName } = this;
-    this.emit({ kind: 'sync', attempt: this.begin('SyncGroup'), broker, protocolName, assignments });
+    this.emit({ kind: 'sync', attempt: this.requests.begin('SyncGroup'), broker, protocolName, assignments });
   }
 
   private onSync(errorCode: number, assignment: MemberAssignment | null): void {
@@ -296,7 +292,7 @@ export class GroupMachine {
 
   private sendHeartbeat(): void {
     if (this.coordinator === null) return;
-    const attempt = ++this.attempts;
+    const attempt = this.requests.next();
     this.session.sent(attempt, this.now);
     this.emit({ kind: 'heartbeat', attempt, broker: this.coordinator });
   }
@@ -305,19 +301,20 @@ export class GroupMachine {
     const reaction = groupReaction(errorCode);
     // With a rebalance under way the member is known all the same.
     this.session.answered(reaction === 'none' || reaction === 'rejoin');
-    if (reaction === 'none') this.failures = 0;
+    if (reaction === 'none') this.requests.succeeded();
     else this.onRefusal('Heartbeat', errorCode);
   }
 
   // Leaving
 
-  private onLeaveRequested(): void {
+  private onLeaveRequested(leaveGroup: boolean | null): void {
     const joined = this.phaseNow !== 'idle';
+    if (leaveGroup !== null) this.saysGoodbye = leaveGroup;
     this.enter('leaving');
-    this.retryAt = null;
+    this.requests.retryAt = null;
     this.awaiting = null;
     // A join on its way may move the generation, which the last commit must know; the rest of what is under way no longer matters.
-    if (this.pending !== null && this.pending.request !== 'JoinGroup') this.pending = null;
+    if (this.requests.pending !== 'JoinGroup') this.requests.forget();
     if (!joined) {
       this.finish();
     } else if (this.ownership.isEmpty) {
@@ -330,7 +327,7 @@ export class GroupMachine {
   }
 
   private leave(): void {
-    if (this.member === '' || this.config.groupInstanceId !== null) {
+    if (this.member === '' || !this.saysGoodbye) {
       this.finish();
       return;
     }
@@ -343,9 +340,9 @@ export class GroupMachine {
 
   /** After a breakdown it spares the others the end of the session; its answer is of no interest then. */
   private sayGoodbye(): void {
-    if (this.coordinator === null || this.member === '' || this.config.groupInstanceId !== null) return;
+    if (this.coordinator === null || this.member === '' || !this.saysGoodbye) return;
     this.session.forgetHeartbeat();
-    this.emit({ kind: 'leave', attempt: this.begin('LeaveGroup'), broker: this.coordinator, memberId: this.member });
+    this.emit({ kind: 'leave', attempt: this.requests.begin('LeaveGroup'), broker: this.coordinator, memberId: this.member });
   }
 
   private finish(): void {
@@ -391,7 +388,7 @@ export class GroupMachine {
   private loseCoordinator(request: GroupRequest, errorCode: number | null): void {
     this.session.forgetHeartbeat();
     this.coordinator = null;
-    if (this.pending === null) this.retryLater(request, errorCode);
+    if (this.requests.pending === null) this.retryLater(request, errorCode);
   }
 
   private onTransportFailed(attempt: number): void {
@@ -399,18 +396,17 @@ export class GroupMachine {
       this.loseCoordinator('Heartbeat', null);
       return;
     }
-    const failed = this.pending;
-    if (!this.settle(attempt) || failed === null) return;
+    const failed = this.requests.settle(attempt);
+    if (failed === null) return;
     if (this.phaseNow === 'leaving' && this.ownership.isEmpty) {
       this.finish();
       return;
     }
-    this.loseCoordinator(failed.request === 'assign' ? 'SyncGroup' : failed.request, null);
+    this.loseCoordinator(failed === 'assign' ? 'SyncGroup' : failed, null);
   }
 
   private onTick(): void {
-    if (this.retryAt !== null && this.now >= this.retryAt) {
-      this.retryAt = null;
+    if (this.requests.retryDue(this.now)) {
       if (this.coordinator === null) this.find();
       else if (this.phaseNow === 'finding') this.join();
     }
@@ -418,16 +414,13 @@ export class GroupMachine {
     if (this.phaseNow === 'joining' || this.phaseNow === 'syncing') this.session.refresh(this.now);
     if (this.session.heartbeatHangs(this.now)) this.loseCoordinator('Heartbeat', null);
     if (this.heartbeatWanted() && this.session.heartbeatDue(this.now)) this.sendHeartbeat();
-    if (this.isWaiting() && this.now >= this.nextWaitingLogAt) {
-      this.nextWaitingLogAt = this.now + waitingLogIntervalMs;
-      this.emit({ kind: 'waiting', phase: this.phaseNow, forMs: this.now - this.waitingSince });
-    }
+    const forMs = this.requests.waitedLong(this.now);
+    if (forMs !== null) this.emit({ kind: 'waiting', phase: this.phaseNow, forMs });
   }
 
   private retryLater(request: GroupRequest, errorCode: number | null): void {
-    const inMs = Math.round(backoffMs(++this.failures, retryBackoff, this.config.random));
+    const inMs = this.requests.retryLater(this.now);
     if (!this.inGeneration()) this.enter('finding');
-    this.retryAt = this.now + inMs;
     this.emit({ kind: 'retrying', request, errorCode, inMs });
   }
 
@@ -444,14 +437,7 @@ export class GroupMachine {
 
   /** True when `attempt` is the request under way, which it then no longer is. */
   private settle(attempt: number): boolean {
-    if (this.pending?.attempt !== attempt) return false;
-    this.pending = null;
-    return true;
-  }
-
-  private begin(request: GroupRequest | 'assign'): number {
-    this.pending = { request, attempt: ++this.attempts };
-    return this.pending.attempt;
+    return this.requests.settle(attempt) !== null;
   }
 
   private rename(memberId: string): void {
@@ -461,11 +447,8 @@ export class GroupMachine {
   }
 
   private enter(phase: GroupPhase): void {
-    const wasWaiting = this.isWaiting();
     this.phaseNow = phase;
-    if (wasWaiting || !this.isWaiting()) return;
-    this.waitingSince = this.now;
-    this.nextWaitingLogAt = this.now + waitingLogIntervalMs;
+    this.requests.waits(this.isWaiting(), this.now);
   }
 
   private isOver(): boolean {
@@ -482,16 +465,16 @@ export class GroupMachine {
   }
 
   private heartbeatWanted(): boolean {
-    if (this.coordinator === null || this.pending?.request === 'JoinGroup' || this.pending?.request === 'LeaveGroup') return false;
+    if (this.coordinator === null || this.requests.pending === 'JoinGroup' || this.requests.pending === 'LeaveGroup') return false;
     return this.inGeneration() || this.phaseNow === 'assigning';
   }
 
   private nextTickAt(): number | null {
     if (this.phaseNow === 'idle' || this.isOver()) return null;
     let at = this.now + this.config.heartbeatIntervalMs;
-    if (this.retryAt !== null) at = Math.min(at, this.retryAt);
+    if (this.requests.retryAt !== null) at = Math.min(at, this.requests.retryAt);
     if (this.heartbeatWanted()) at = Math.min(at, this.session.nextAt());
-    if (this.isWaiting()) at = Math.min(at, this.nextWaitingLogAt);
+    if (this.isWaiting()) at = Math.min(at, this.requests.nextWaitingLogAt);
     return at;
   }
 }

@@ -87,7 +87,7 @@ export class GroupMember {
 
   /**
    * Joins and resolves when the first assignment has been taken over. Waits as long as the group needs, telling the log.
-   * Rejects with MILL_GROUP_FATAL or MILL_AUTHORIZATION when the group refuses this member, MILL_STATE_INVALID when it is stopped before.
+   * Rejects with MILL_GROUP_FATAL, MILL_INSTANCE_FENCED or MILL_AUTHORIZATION when the group refuses this member, MILL_STATE_INVALID when it is stopped before.
    */
   async start(): Promise<void> {
     if (this.machine.phase !== 'idle')
@@ -99,9 +99,12 @@ export class GroupMember {
       throw new MillraceError('MILL_STATE_INVALID', `The member of group "${this.options.groupId}" was stopped before it had joined.`);
   }
 
-  /** Gives up all tasks (`onRevoked`, awaited) and leaves; a static member stays in the group until its session ends. Never rejects. */
-  async leave(): Promise<void> {
-    this.dispatch({ kind: 'leaveRequested' });
+  /**
+   * Gives up all tasks (`onRevoked`, awaited) and leaves. With `leaveGroup` false, the default of a static member, the broker keeps the member, and its tasks for it, until its
+   * session ends. Never rejects.
+   */
+  async leave(leaveGroup: boolean | null = null): Promise<void> {
+    this.dispatch({ kind: 'leaveRequested', leaveGroup });
     await this.until(() => this.isOver());
     this.stop();
   }

@@ -45,7 +45,8 @@ export type GroupEvent =
   | { readonly kind: 'sessionChecked' }
   /** A commit was refused: ask the coordinator now instead of at the next heartbeat. */
   | { readonly kind: 'membershipDoubted' }
-  | { readonly kind: 'leaveRequested' }
+  /** `leaveGroup` false: the broker keeps the member until its session ends; null: as static members do or not. */
+  | { readonly kind: 'leaveRequested'; readonly leaveGroup: boolean | null }
   /** The member can't go on, for a reason that its driver knows and reports itself. */
   | { readonly kind: 'gaveUp' };
 

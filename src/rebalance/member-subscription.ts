@@ -33,6 +33,7 @@ export interface MemberSubscription {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+/** How far the state of a task has got in a process. */
 export interface TaskOffsetSum {
   readonly task: TaskId;
   /** Changelog offsets that the state has reached, summed over the task's stores: compared with the sum of the ends it gives the lag, in records. */

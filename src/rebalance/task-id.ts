@@ -6,6 +6,7 @@
  */
 import { MillraceError } from '../errors.js';
 
+/** One sub-topology on one partition. */
 export interface TaskId {
   readonly subTopology: number;
   readonly partition: number;

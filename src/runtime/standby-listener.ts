@@ -27,5 +27,6 @@ export interface StandbyUpdateListener {
   onUpdateStart?(progress: StandbyProgress): void;
   /** A batch of records is in the store. */
   onBatch?(progress: StandbyProgress): void;
+  /** The store follows no more. */
   onUpdateSuspended?(progress: StandbyProgress, reason: StandbySuspension): void;
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../observability/logger.js';
 import type { AssignorSettings, TaskAssignor } from '../rebalance/assignor.js';
 import { GroupMember } from '../rebalance/group-member.js';
 import { groupViewOf, type GroupView } from '../rebalance/group-view.js';
+import { needsRebalanceAfterReturn } from '../rebalance/returned-member.js';
 import { formatTaskId, parseTaskId } from '../rebalance/task-id.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { StateStore } from '../stores/store.js';
@@ -59,6 +60,8 @@ export interface ThreadSettings {
   /** `host:port` for queries, told to the group. */
   readonly applicationServer: string | null;
   readonly clientTags: Readonly<Record<string, string>>;
+  /** A static member's id, without the thread; null for a dynamic member. */
+  readonly groupInstanceId: string | null;
   readonly assignor: TaskAssignor;
   readonly assignment: AssignorSettings;
   readonly probingRebalanceInterval: number;
@@ -263,6 +266,7 @@ export function buildThread(
       epochMetrics.failed++;
     },
   });
+  const ownIdentity = { processId: stateDirectory.processId, transactionalId, applicationServer: settings.applicationServer };
   const fingerprint = topologyFingerprint(topology);
   const leader = new GroupLeader({
     port: ports.main,
@@ -278,6 +282,7 @@ export function buildThread(
   });
   const member: GroupMember = new GroupMember(ports.main, {
     groupId: applicationId,
+    groupInstanceId: settings.groupInstanceId === null ? null : `${settings.groupInstanceId}-${settings.index + 1}`,
     sessionTimeoutMs: settings.sessionTimeout,
     heartbeatIntervalMs: settings.heartbeatInterval,
     rebalanceTimeoutMs: settings.rebalanceTimeout,
@@ -309,6 +314,8 @@ export function buildThread(
         for (const { task } of thread.tasks.values()) task.setSenders(topic, senders);
       }
       thread.assigned(assignment);
+      if (settings.groupInstanceId !== null && needsRebalanceAfterReturn(assignment, { ...member.identity(), ...ownIdentity }))
+        member.requestRejoin('the assignment is of before this instance came back');
       // Tasks that are opened look for dead owners when those hold them back; output that nothing here reads would stay held back.
       fence([]).catch((error: unknown) => {
         logger.warn({ error: String(error) }, 'could not look for transactions that dead members left open');

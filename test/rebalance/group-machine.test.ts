@@ -282,7 +282,7 @@ describe('the session', () => {
 
 describe('leaving', () => {
   it('gives up everything, then says goodbye', () => {
-    const driver = new Driver().stable('0_0', '0_1').tell({ kind: 'leaveRequested' });
+    const driver = new Driver().stable('0_0', '0_1').tell({ kind: 'leaveRequested', leaveGroup: null });
     expect(driver.get('revoke').tasks.map(formatTaskId)).toEqual(['0_0', '0_1']);
     driver.tell({ kind: 'revocationDone', revocation: driver.get('revoke').revocation });
     expect(driver.get('leave').memberId).toBe('me');
@@ -290,7 +290,12 @@ describe('leaving', () => {
   });
 
   it('does not ask twice for what is being given up already', () => {
-    const driver = new Driver().stable('0_0', '0_1').heartbeat(27).joined({ generation: 2 }).synced('0_0').tell({ kind: 'leaveRequested' });
+    const driver = new Driver()
+      .stable('0_0', '0_1')
+      .heartbeat(27)
+      .joined({ generation: 2 })
+      .synced('0_0')
+      .tell({ kind: 'leaveRequested', leaveGroup: null });
     expect(driver.get('revoke').tasks.map(formatTaskId)).toEqual(['0_0']);
     driver.tell({ kind: 'revocationDone', revocation: driver.get('revoke').revocation });
     expect(driver.kinds()).toEqual(['leave']);
@@ -299,7 +304,7 @@ describe('leaving', () => {
   it('during a join still learns the generation that the last commit needs', () => {
     const driver = new Driver().stable('0_0').heartbeat(27);
     const { attempt } = driver.get('join');
-    const { revocation } = driver.tell({ kind: 'leaveRequested' }).get('revoke');
+    const { revocation } = driver.tell({ kind: 'leaveRequested', leaveGroup: null }).get('revoke');
     driver.tell({
       kind: 'joinAnswered',
       attempt,
@@ -311,18 +316,24 @@ describe('leaving', () => {
   });
 
   it('ends when the membership is lost meanwhile', () => {
-    const driver = new Driver().stable('0_0').tell({ kind: 'leaveRequested' }).heartbeat(25);
+    const driver = new Driver().stable('0_0').tell({ kind: 'leaveRequested', leaveGroup: null }).heartbeat(25);
     expect(driver.kinds()).toEqual(['memberIdChanged', 'lost', 'left']);
   });
 
   it('is silent for a static member', () => {
-    const driver = new Driver({ groupInstanceId: 'one' }).stable().tell({ kind: 'leaveRequested' });
+    const driver = new Driver({ groupInstanceId: 'one' }).stable().tell({ kind: 'leaveRequested', leaveGroup: null });
     expect(driver.kinds()).toEqual(['left']);
   });
 
+  it('is said by a static member, and kept by a dynamic one, when they are told so', () => {
+    const leaving = new Driver({ groupInstanceId: 'one' }).stable().tell({ kind: 'leaveRequested', leaveGroup: true });
+    expect(leaving.kinds()).toEqual(['leave']);
+    expect(new Driver().stable().tell({ kind: 'leaveRequested', leaveGroup: false }).kinds()).toEqual(['left']);
+  });
+
   it('before the start, or when the answer does not come, just ends', () => {
-    expect(new Driver().tell({ kind: 'leaveRequested' }).kinds()).toEqual(['left']);
-    const driver = new Driver().stable().tell({ kind: 'leaveRequested' });
+    expect(new Driver().tell({ kind: 'leaveRequested', leaveGroup: null }).kinds()).toEqual(['left']);
+    const driver = new Driver().stable().tell({ kind: 'leaveRequested', leaveGroup: null });
     expect(driver.tell({ kind: 'transportFailed', attempt: driver.get('leave').attempt }).kinds()).toEqual(['left']);
   });
 });

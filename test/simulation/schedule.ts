@@ -81,9 +81,9 @@ class Schedule {
     this.faults = this.drawFaults();
     const partitions = random.int(1, 3);
     for (const topic of Object.values(topics) as string[]) this.kafka.createTopic(topic, partitions);
-    const variety = plain ? {} : drawVariety(new Random(seed ^ 0x5eed));
+    const variety = plain ? plainVariety : drawVariety(new Random(seed ^ 0x5eed));
     const config = {
-      ...variety,
+      ...variety.config,
       applicationId,
       commitInterval: random.pick([10, 100, 100, 500]),
       sessionTimeout: random.pick([1000, 6000]),
@@ -96,6 +96,7 @@ class Schedule {
       { length: random.int(1, 3) },
       (_, index) =>
         new SimulatedApp(`app-${index}`, {
+          isStatic: variety.isStatic,
           world: this.world,
           kafka: this.kafka,
           topology: () => jobTopology(topics, 'everything'),
@@ -287,13 +288,16 @@ class Schedule {
   }
 }
 
+const plainVariety = { config: {}, isStatic: false };
+
 /** How the instances of a schedule keep copies of state; drawn apart, so that the rest of a schedule is the same with and without. */
 function drawVariety(random: Random) {
-  return {
+  const config = {
     numStandbyReplicas: random.pick([0, 0, 1, 2]),
     acceptableRecoveryLag: random.pick([0, 5, 10_000]),
     maxWarmupReplicas: random.int(1, 2),
     probingRebalanceInterval: 60_000,
     assignor: random.pick(['sticky', 'sticky', 'range'] as const),
   };
+  return { config, isStatic: random.chance(0.3) };
 }

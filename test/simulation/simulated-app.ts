@@ -15,6 +15,8 @@ export interface SimulatedAppOptions {
   readonly config: Partial<StreamsConfig> & { readonly applicationId: string };
   readonly faults: () => NetworkFaults;
   readonly newId: () => string;
+  /** A static member, under the name of the instance. */
+  readonly isStatic?: boolean;
   readonly log: (instance: string, level: string, message: string, fields: object) => void;
 }
 
@@ -38,7 +40,7 @@ export class SimulatedApp {
   }
 
   start(): void {
-    const { world, kafka, config, log } = this.options;
+    const { world, kafka, config, isStatic, log } = this.options;
     const process = new SimulatedProcess(`${this.name}.${++this.starts}`);
     this.process = process;
     const { disk } = this;
@@ -46,7 +48,14 @@ export class SimulatedApp {
     world.as(process, () => {
       const app = new StreamsApp(
         this.options.topology(),
-        { bootstrapServers: 'memory:9092', storeEngine: 'memory', logger, clientId: process.name, ...config },
+        {
+          bootstrapServers: 'memory:9092',
+          storeEngine: 'memory',
+          logger,
+          clientId: process.name,
+          groupInstanceId: isStatic === true ? this.name : null,
+          ...config,
+        },
         {
           openPort: ({ clientId }) => kafka.port({ clientId, clock: world.clockOf(process), faults: this.options.faults }),
           openDirectory: () => Promise.resolve(disk),

@@ -165,7 +165,7 @@ export class ClassicGroup {
     reply(this.joined(member));
   }
 
-  /** A static member came back under a new id: the old one is fenced, and unless its metadata changed nobody else notices. */
+  /** A static member came back under a new id: the old one is fenced, and unless the group's protocol changes by it nobody else notices. */
   private replace(old: MemberRecord, memberId: string, request: JoinGroupRequest, reply: JoinReply): void {
     const wasLeader = old.memberId === this.leader;
     const oldId = old.memberId;
@@ -179,8 +179,8 @@ export class ClassicGroup {
     this.members.clear();
     for (const [id, one] of entries) this.members.set(id, one);
     if (wasLeader) this.leader = memberId;
-    if (this.state === 'Stable' && old.matches(request.protocols)) {
-      member.take(request);
+    member.take(request);
+    if (this.state === 'Stable' && this.vote() === this.protocolName) {
       this.touch(member);
       // Under its former id as leader, it does not take itself for one and leaves the assignment as it is.
       reply({ ...this.joined(member), leader: wasLeader ? oldId : this.leader, members: [] });

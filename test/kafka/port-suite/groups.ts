@@ -221,7 +221,8 @@ export function groupTests(subject: PortSubject): void {
     it('put a static member that comes back in its old place, and fence the old one', async () => {
       const groupInstanceId = unique('instance');
       const { groupId, coordinator, me } = await single({ groupInstanceId });
-      const back = await join(second, groupId, '', { groupInstanceId });
+      const changed = [{ name: 'test', metadata: Buffer.from('of another process') }];
+      const back = await join(second, groupId, '', { groupInstanceId, protocols: changed });
       expect(back).toMatchObject({ errorCode: 0, generation: 1 });
       expect(back.memberId).not.toBe(me.memberId);
       const now = { ...me, memberId: back.memberId };

@@ -55,7 +55,7 @@ export class SimulatedMember {
   }
 
   leave(): void {
-    this.tell({ kind: 'leaveRequested' });
+    this.tell({ kind: 'leaveRequested', leaveGroup: null });
   }
 
   requestRejoin(): void {
