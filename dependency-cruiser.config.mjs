@@ -18,7 +18,8 @@ const arrows = {
   rebalance: ['kafka', ...leaves],
   stores: ['kafka', 'serdes', 'time', ...leaves],
   runtime: ['transactions', 'rebalance', 'stores', 'kafka', 'topology', 'processors', 'time', 'serdes', ...leaves],
-  app: ['runtime', 'transactions', 'rebalance', 'stores', 'kafka', 'dsl', 'topology', 'processors', 'time', 'serdes', ...leaves],
+  queries: ['rebalance', 'stores', 'topology', 'time', 'serdes', 'kafka', ...leaves],
+  app: ['queries', 'runtime', 'transactions', 'rebalance', 'stores', 'kafka', 'dsl', 'topology', 'processors', 'time', 'serdes', ...leaves],
 };
 
 const mayImport = Object.entries(arrows).map(([folder, allowed]) => ({

@@ -43,6 +43,13 @@ export const errorTable = {
   MILL_STORE_DIRECTORY_LOCKED: 'Another process uses this state directory: stop it, or give this one another `stateDir`.',
   MILL_STORE_CORRUPTED: 'The local store can’t be read; Millrace wipes it and restores it from its changelog.',
   MILL_STORE_IO: 'Check free space and rights of the state directory’s disk; nothing committed is lost, the changelog has it.',
+  MILL_QUERY_INVALID: 'Correct the query as the message says.',
+  MILL_STORE_NOT_AVAILABLE:
+    'Ask again: the app is starting, or the group moves or restores the store. `standbys: "use"` reads what is there already.',
+  MILL_STORE_NOT_LOCAL: 'Ask the instance that `metadataForKey` names, or go through the query server, which does.',
+  MILL_STORE_NOT_UP_TO_BOUND: 'Ask again later: the store has not processed the records up to the position that the query asks for.',
+  MILL_STORE_MIGRATED: 'Ask again: the store moved to another instance, or was opened anew, while it was read.',
+  MILL_STORE_SNAPSHOT_LOST: 'Read scans faster, or in smaller ranges, and close those that are not read to their end.',
   MILL_BUFFER_FULL: 'Give `suppress` a larger buffer, or set `whenFull` to "emitEarly" or "spill".',
   MILL_STATE_INVALID: 'Call the method in a state that allows it.',
   MILL_CLOSE_TIMEOUT: 'Give `close` a longer timeout; work not committed is processed again by the next owner.',

@@ -118,6 +118,38 @@ export type {
   WindowStore,
 } from './stores/store.js';
 
+export { queries } from './queries/query.js';
+export type {
+  KeyRangeOptions,
+  PageOptions,
+  Query,
+  QueryBody,
+  RangeOptions,
+  TimedPageOptions,
+  TimedRangeOptions,
+  TimeRangeOptions,
+} from './queries/query.js';
+export type { QueryIterator } from './queries/query-iterator.js';
+export type { KeyPartitioner } from './queries/key-partition.js';
+export { mergePositions } from './queries/position.js';
+export type { Position } from './queries/position.js';
+export type { Isolation } from './queries/query-host.js';
+export type { KeyValueRow, SessionWindowRow, WindowRow } from './queries/rows.js';
+export type { StateQueryResult } from './queries/state-query.js';
+export type {
+  PartitionFailure,
+  PartitionResult,
+  PartitionSuccess,
+  QueryFailureReason,
+  ReadOptions,
+  StateQueryRequest,
+} from './queries/state-query.js';
+export type { KeyValueView } from './queries/views/key-value-view.js';
+export type { SessionView } from './queries/views/session-view.js';
+export type { ViewOptions } from './queries/views/store-view.js';
+export type { VersionedView } from './queries/views/versioned-view.js';
+export type { WindowView } from './queries/views/window-view.js';
+
 export { joinWindows } from './time/join-windows.js';
 export type { JoinWindows, JoinWindowsOptions } from './time/join-windows.js';
 export { sessions } from './time/session-windows.js';

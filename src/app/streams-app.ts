@@ -17,6 +17,9 @@ import type { InstanceDirectory } from '../stores/state-directory.js';
 import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
 import { qualifiedName } from '../topology/task-layout.js';
+import { StoreQueries } from '../queries/store-queries.js';
+import { AppQueryHost } from './app-query-host.js';
+import { StoreAccess } from './store-access.js';
 import { snapshotMetrics, type AppMetrics } from './app-metrics.js';
 import { realPlatform, type AppPlatform } from './app-platform.js';
 import { reusedSourceTopicFaults } from './reused-source-topics.js';
@@ -68,7 +71,7 @@ const abandonWithinMs = 1000;
  * process.once('SIGTERM', () => void app.close().catch(console.error));
  * ```
  */
-export class StreamsApp {
+export class StreamsApp extends StoreAccess {
   private readonly config: ResolvedConfig;
   private readonly serdes: SerdeDefaults;
   private readonly logger: Logger;
@@ -87,6 +90,7 @@ export class StreamsApp {
   private closing: Promise<void> | null = null;
   private failure: Error | null = null;
   private view = emptyGroupView;
+  protected readonly queries: StoreQueries;
   private endStart: (reason: Error) => void = () => undefined;
   /** Rejects when the app is being shut down. */
   private readonly startEnded = new Promise<never>((_, reject) => {
@@ -103,10 +107,21 @@ export class StreamsApp {
     private readonly platform: AppPlatform = realPlatform,
   ) {
     checkTopology(topology, 'StreamsApp');
+    super();
     this.config = resolveConfig(config);
     this.logger = this.config.logger;
     this.startEnded.catch(() => undefined);
     this.serdes = new SerdeDefaults(this.config.defaultKeySerde, this.config.defaultValueSerde);
+    this.queries = new StoreQueries(
+      new AppQueryHost({
+        applicationId: this.config.applicationId,
+        topology,
+        serdes: this.serdes,
+        state: () => this.currentState,
+        built: () => this.built,
+        globals: () => this.globals,
+      }),
+    );
     const faults = [...this.serdes.missing(topology), ...reusedSourceTopicFaults(topology, this.config.deserializationHandler)];
     if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });
   }

@@ -33,6 +33,7 @@ export class ActiveTask {
   paused = false;
   /** Input positions of the last committed epoch; empty before the first. */
   committedPositions: readonly (TopicPartition & { readonly offset: number })[] = [];
+  private readonly startPositions: readonly (TopicPartition & { readonly offset: number })[];
   private frozenPositions: readonly (TopicPartition & { readonly offset: number })[] = [];
   private readonly changelog: ChangelogWriter;
 
@@ -47,6 +48,13 @@ export class ActiveTask {
     // Source topics have the records already.
     const written = changelogs.filter(({ isSourceTopic }) => isSourceTopic !== true);
     this.changelog = new ChangelogWriter(new Map(written.map(({ store, topic }) => [store, topic])), task.partition, output);
+    this.startPositions = task.positions();
+  }
+
+  /** Input offsets to go on at: of the last committed epoch, or of what the state holds now. */
+  positionsOf(isolation: 'committed' | 'uncommitted'): readonly (TopicPartition & { readonly offset: number })[] {
+    if (isolation === 'uncommitted') return this.task.positions();
+    return this.committedPositions.length > 0 ? this.committedPositions : this.startPositions;
   }
 
   /** Bytes of dirty state. */

@@ -30,7 +30,7 @@ export interface GlobalTablesOptions {
  * (Kafka Streams' rule). The tables are read again at each start: there is no local copy on disk and no changelog.
  */
 export class GlobalTables {
-  private readonly tables = new Map<string, GlobalTable>();
+  private readonly byName = new Map<string, GlobalTable>();
   private readonly byTopic = new Map<string, GlobalTable>();
   private readonly fetcher: Fetcher;
   private state: TaskState | null = null;
@@ -55,7 +55,22 @@ export class GlobalTables {
   }
 
   store(name: string): StateStore | undefined {
-    return this.tables.has(name) ? this.state?.store(name) : undefined;
+    return this.byName.has(name) ? this.state?.store(name) : undefined;
+  }
+
+  /** Whether they hold what their topics held at the start. */
+  get isCaughtUp(): boolean {
+    return [...this.byName.values()].every((table) => table.isCaughtUp);
+  }
+
+  /** The state of all tables; null before it is open. */
+  get tables(): TaskState | null {
+    return this.state;
+  }
+
+  /** Offsets to go on at, of every partition of the tables' topics. */
+  positions(): readonly (TopicPartition & { readonly offset: number })[] {
+    return [...this.byName.values()].flatMap((table) => table.positions());
   }
 
   /** Resolves when every table holds what its topic held at the start. */
@@ -82,7 +97,7 @@ export class GlobalTables {
     this.failed = (error) => {
       this.options.onError(error);
     };
-    this.options.logger.info({ tables: [...this.tables.keys()] }, 'global tables are read');
+    this.options.logger.info({ tables: [...this.byName.keys()] }, 'global tables are read');
   }
 
   async close(): Promise<void> {
@@ -102,7 +117,7 @@ export class GlobalTables {
         this.options.serdes,
         this.state?.store(node.spec.name) as TimestampedKeyValueStore<unknown, unknown>,
       );
-      this.tables.set(node.spec.name, table);
+      this.byName.set(node.spec.name, table);
       this.byTopic.set(node.topic, table);
       for (const { partition } of metadata.topics.get(node.topic)?.partitions ?? [])
         partitions.push({ topic: node.topic, partition, start: 0 });
@@ -150,10 +165,13 @@ export class GlobalTables {
     this.epoch++;
     this.state?.freeze(this.epoch, { append: () => undefined });
     this.state?.committed(this.epoch, new Map());
+    for (const table of this.byName.values()) table.settled();
+    // Lets go of the list of what changed.
+    this.state?.maybeFlush(Date.now());
   }
 
   private checkCaughtUp(): void {
-    for (const table of this.tables.values()) if (!table.isCaughtUp) return;
+    for (const table of this.byName.values()) if (!table.isCaughtUp) return;
     this.caughtUp();
   }
 }
@@ -171,6 +189,9 @@ class GlobalTable {
   private readonly keySerde: CompiledSerde<unknown>;
   private readonly valueSerde: CompiledSerde<unknown>;
   private readonly behind = new Map<number, number>();
+  /** Offsets to go on at: of what is in the store, and of what readers see of it. */
+  private readonly applied = new Map<number, number>();
+  private readonly visible = new Map<number, number>();
   private readonly cursor = new RecordCursor();
   private chain: Promise<void> = Promise.resolve();
   /** Ids that the topic has had, the one it has now last; more than one when it was deleted and created again. */
@@ -188,6 +209,15 @@ class GlobalTable {
 
   get isCaughtUp(): boolean {
     return this.behind.size === 0;
+  }
+
+  positions(): readonly (TopicPartition & { readonly offset: number })[] {
+    const { topic } = this.node;
+    return [...this.visible].map(([partition, offset]) => ({ topic, partition, offset }));
+  }
+
+  settled(): void {
+    for (const [partition, offset] of this.applied) this.visible.set(partition, offset);
   }
 
   expect(partition: number, start: number, end: number): void {
@@ -225,6 +255,7 @@ class GlobalTable {
         await this.undecodable(error, options, { topic, partition, offset: cursor.offset, timestamp: cursor.timestamp });
       }
     }
+    this.applied.set(partition, cursor.nextOffset);
     if (cursor.nextOffset >= (this.behind.get(partition) ?? Infinity)) this.behind.delete(partition);
   }
 

@@ -64,7 +64,7 @@ export class StreamThread {
   readonly timeShares = new TimeShares(performance.now());
   private readonly opening = new Map<string, { readonly controller: AbortController; readonly done: Promise<void> }>();
   /** Tasks the group gave to this thread. */
-  private readonly owned = new Set<string>();
+  readonly owned = new Set<string>();
   private readonly wakeup = new Wakeup();
   private recovering: Promise<void> | null = null;
   private stopped = false;

@@ -7,6 +7,7 @@ import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
 import type { AlignmentGroups } from '../time/watermarks/alignment.js';
 import { decodeMarks } from '../time/watermarks/mark-text.js';
 import type { StateStore } from '../stores/store.js';
+import type { TaskState } from '../stores/task-state.js';
 import { ActiveTask } from './active-task.js';
 import type { ChangelogToRestore } from './changelog-bounds.js';
 import type { PartitionLag } from './partition-group.js';
@@ -46,6 +47,9 @@ const repeatedEveryMs = 30_000;
  * with the epoch that those offsets belong to.
  */
 export class TaskOpener {
+  /** States of tasks that are being restored: what they have so far may be read. */
+  readonly restoring = new Map<string, TaskState>();
+
   constructor(private readonly options: TaskOpenerOptions) {}
 
   /** `standby` is asked once, for the open state of the task's standby if there is one here; its tail is all that is restored then. */
@@ -65,6 +69,7 @@ export class TaskOpener {
     const inputs = await this.startingPoints(plan, committed);
     const opened = (await standby()) ?? (await options.states.open(plan));
     const { state } = opened;
+    this.restoring.set(plan.id, state);
     try {
       await options.restorer.restore(plan.id, state, changelogsOf(plan, committed), signal);
       signal.throwIfAborted();
@@ -92,6 +97,8 @@ export class TaskOpener {
     } catch (error) {
       await state.close({ clean: false });
       throw error;
+    } finally {
+      if (this.restoring.get(plan.id) === state) this.restoring.delete(plan.id);
     }
   }
 

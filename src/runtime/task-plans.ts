@@ -57,6 +57,10 @@ export class TaskPlans {
     }));
   }
 
+  taskCount(subTopology: number): number {
+    return this.layout.tasks.filter((task) => task.subTopology === subTopology).length;
+  }
+
   /** Whether both have the same tasks reading the same partitions. */
   equals(other: TaskPlans): boolean {
     const text = (plans: TaskPlans): string => JSON.stringify(plans.specs);

@@ -9,6 +9,7 @@ import { needsRebalanceAfterReturn } from '../rebalance/returned-member.js';
 import { formatTaskId, parseTaskId } from '../rebalance/task-id.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { StateStore } from '../stores/store.js';
+import type { TaskState } from '../stores/task-state.js';
 import { topologyFingerprint } from '../topology/fingerprint.js';
 import { AlignmentGroups } from '../time/watermarks/alignment.js';
 import type { Topology } from '../topology/nodes.js';
@@ -84,6 +85,10 @@ export interface BuiltThread {
   readonly epochMetrics: EpochMetrics;
   readonly taskMetrics: ReadonlyMap<string, TaskMetrics>;
   readonly chores: ThreadChores;
+  /** Number of tasks of a sub-topology; null: not known yet. */
+  readonly taskCount: (subTopology: number) => number | null;
+  /** States of tasks that are being restored, by task. */
+  readonly restoring: ReadonlyMap<string, TaskState>;
 }
 
 export interface ThreadPorts {
@@ -371,5 +376,19 @@ export function buildThread(
     standbys,
     logger,
   });
-  return { chores, thread, member, leader, producer, epochs, fetcher, restorer, standbys, epochMetrics, taskMetrics };
+  return {
+    taskCount: (subTopology) => plans.known?.taskCount(subTopology) ?? null,
+    restoring: opener.restoring,
+    chores,
+    thread,
+    member,
+    leader,
+    producer,
+    epochs,
+    fetcher,
+    restorer,
+    standbys,
+    epochMetrics,
+    taskMetrics,
+  };
 }

@@ -240,9 +240,10 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
     return kept === 0 ? null : list;
   }
 
-  protected encodeRow(row: Row<K, List<V>>, list: List<V>, layer: FrozenLayer<K, List<V>>): void {
-    const out = layer.bytes;
+  protected encodeRow(row: Row<K, List<V>>, list: List<V>, out: ByteWriter): void {
     for (const entry of list) {
+      // Only readers see a row with entries that were removed since the last freeze.
+      if (entry.value === null) continue;
       out.writeDouble(entry.time);
       out.writeDouble(entry.second);
       out.writeDouble(entry.timestamp);
@@ -254,7 +255,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
     }
   }
 
-  protected override decodeValue(bytes: Buffer, start: number, end: number): List<V> {
+  override decodeValue(bytes: Buffer, start: number, end: number): List<V> {
     const list: List<V> = [];
     for (let at = start; at < end;) {
       const entry = new Entry<V>(bytes.readDoubleBE(at), bytes.readDoubleBE(at + 8), 0);

@@ -45,6 +45,7 @@ export class EpochLog {
     }
     next.committed = true;
     next.nextOffsets = nextOffsets;
+    for (const [state, layer] of next.layers) state.layerCommitted(layer);
     this.dueBytes += next.bytes;
   }
 

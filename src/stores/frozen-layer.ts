@@ -13,6 +13,8 @@ const fieldsPerRow = 4;
 
 export class FrozenLayer<K, V> {
   rows: Row<K, V>[] = [];
+  /** The store's generation that wrote them. */
+  generation = 0;
   readonly bytes = new ByteWriter(4096);
   /** State of the store beside its rows as of this epoch. */
   marks: StoreMarks = { observed: -1, observedTime: -1, closedUpTo: -1, entries: 0 };

@@ -10,7 +10,7 @@ import { afterPrefix, justAfter, scanPages } from './table-scan.js';
 import type { ScannedRow, ScanRange } from './table-scan.js';
 
 export class KeyValueState<K, V> extends KeyedState<K, V> implements TimestampedKeyValueStore<K, V> {
-  private readonly table: RowTable<K, V>;
+  readonly table: RowTable<K, V>;
 
   constructor(environment: StoreEnvironment) {
     super(environment);

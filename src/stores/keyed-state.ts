@@ -12,6 +12,7 @@
 import { ByteWriter } from '../bytes/byte-writer.js';
 import { MillraceError } from '../errors.js';
 import type { CompiledSerde } from '../serdes/serde.js';
+import type { BeforeImages } from './reading/before-images.js';
 import type { CacheBudget, Evictable } from './cache-budget.js';
 import { ChangeList } from './change-list.js';
 import type { Engine, EngineBatch } from './engine/engine.js';
@@ -23,6 +24,7 @@ import type { StateStore, StoreEntry, StoreKind, StoreSpec } from './store.js';
 import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
 import type { ScannedRow } from './table-scan.js';
 import type { StoreMarks } from './store-marks.js';
+import { valueError } from './value-error.js';
 
 /** Row, map entry and their fields; keys and values come on top. */
 const rowOverhead = 200;
@@ -46,17 +48,30 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   /** Bytes that the active epoch changed, estimated. */
   activeBytes = 0;
   closed = false;
-  protected readonly keySerde: CompiledSerde<unknown>;
+  readonly keySerde: CompiledSerde<unknown>;
   protected readonly valueSerde: CompiledSerde<unknown>;
-  protected readonly identity: boolean;
+  readonly identity: boolean;
   protected readonly changes: ChangeList<K, V> | null;
   protected entries = 0;
   private readonly budget: CacheBudget | null;
   private readonly timestamped: boolean;
   protected readonly scratch = new ByteWriter(256);
-  protected generation = 1;
+  /** Of the active epoch. */
+  generation = 1;
   private dirty: Row<K, V>[] = [];
   private readonly spareLayers: FrozenLayer<K, V>[] = [];
+  /** Frozen, and not in the engine yet. */
+  private readonly frozen = new Set<FrozenLayer<K, V>>();
+  /** In the engine, but kept for scans. */
+  private held: FrozenLayer<K, V>[] = [];
+  /** Up to this generation all writes are committed. */
+  committedGeneration = 0;
+  /** As of that generation; null: not known, since nothing was committed since the store was opened. */
+  committedMarks: StoreMarks | null = null;
+  /** What the committed view needs; only while somebody reads it. */
+  images: BeforeImages<K, V> | null = null;
+  /** Rows are looked at before user code may change their values in place. */
+  private watched: boolean;
 
   constructor(environment: StoreEnvironment) {
     const { spec } = environment;
@@ -72,6 +87,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     this.identity = environment.keySerde.valueIsIdentity;
     this.timestamped = spec.kind === 'timestampedKeyValue' || spec.kind === 'timestampedWindow';
     this.changes = spec.trackChanges === true && !keepsLists(spec.kind) ? new ChangeList<K, V>(environment.valueSerde) : null;
+    this.watched = this.changes !== null;
     this.budget?.add(this);
   }
 
@@ -101,7 +117,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     const row = table.rows.get(hash);
     if (row === undefined) return this.load(table, key, hash);
     row.referenced = true;
-    if (this.changes !== null) this.changes.capture(row);
+    if (this.watched) this.watch(row);
     return row;
   }
 
@@ -123,7 +139,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   }
 
   /** What a Map can tell keys apart by. */
-  protected hashOf(key: K): string {
+  hashOf(key: K): string {
     this.scratch.reset();
     this.keySerde.encode(key, this.scratch);
     return this.scratch.buffer.toString('latin1', 0, this.scratch.length);
@@ -144,7 +160,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
       if (bytes !== undefined) {
         this.fill(row, bytes);
         table.link(row);
-        if (this.changes !== null) this.changes.capture(row);
+        if (this.watched) this.watch(row);
       }
     }
     return row;
@@ -154,10 +170,17 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     return new Row<K, V>(key, hash, table, rowOverhead + keyBytes);
   }
 
+  private watch(row: Row<K, V>): void {
+    this.changes?.capture(row);
+    // In the epoch that wrote it already, what stands there is not the value before the epoch.
+    if (row.stamp !== this.generation) this.images?.capture(row);
+  }
+
   private firstWrite(located: Row<K, V>): Row<K, V> {
     this.assertOpen();
     const row = located.linked ? located : this.adopt(located);
     if (row.stamp === this.generation) return row;
+    if (this.images !== null) this.activeBytes += this.images.beforeWrite(row);
     row.stamp = this.generation;
     row.table.pin(row);
     this.dirty.push(row);
@@ -185,7 +208,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     row.size += 2 * bytes.length;
   }
 
-  protected decodeValue(bytes: Buffer, start: number, end: number): V {
+  decodeValue(bytes: Buffer, start: number, end: number): V {
     return this.valueSerde.decodeSync(bytes, start, end) as V;
   }
 
@@ -194,17 +217,30 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   /** Serialises what the active epoch changed; null when it changed nothing. */
   freeze(sink: ChangelogSink | null): FrozenLayer<K, V> | null {
     const { dirty } = this;
-    if (dirty.length === 0) return null;
+    if (dirty.length === 0) {
+      this.images?.forgetActive();
+      return null;
+    }
     const layer = this.spareLayers.pop() ?? new FrozenLayer<K, V>();
+    layer.generation = this.generation;
     layer.rows = dirty;
     layer.marks = this.marks();
     if (this.engine !== null || sink !== null || keepsLists(this.kind)) {
       for (const row of dirty) this.freezeRow(row, layer, sink);
     }
     this.dirty = [];
+    this.frozen.add(layer);
+    if (this.images?.seal() === false) this.keepImages(null);
     this.generation++;
     this.activeBytes = 0;
     return layer;
+  }
+
+  /** The epoch of the layer is committed in Kafka. */
+  layerCommitted(layer: FrozenLayer<K, V>): void {
+    this.committedGeneration = layer.generation;
+    this.committedMarks = layer.marks;
+    this.images?.committed(layer.generation);
   }
 
   protected freezeRow(row: Row<K, V>, layer: FrozenLayer<K, V>, sink: ChangelogSink | null): void {
@@ -242,16 +278,19 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     try {
       this.valueSerde.encode(value, out);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new MillraceError('MILL_SERDE', `Store ${this.name} of task ${this.taskId}, key ${this.shown(key)}: ${reason}`, {
-        cause,
-        details: { store: this.name, task: this.taskId },
-      });
+      throw valueError(this, key, cause);
     }
   }
 
   /** The engine has the layer's rows, or newer ones, or there is no engine. */
   release(layer: FrozenLayer<K, V>): void {
+    // A store in memory has its rows nowhere else: while a scan is under way none leaves.
+    if (this.engine === null && this.images?.hasSnapshots === true) {
+      this.held.push(layer);
+      return;
+    }
+    if (this.held.length > 0) this.releaseHeld();
+    this.frozen.delete(layer);
     for (const row of layer.rows) row.table.unpin(row);
     layer.reset();
     if (this.spareLayers.length < maxSpareLayers && layer.bytes.buffer.length <= maxSpareBytes) this.spareLayers.push(layer);
@@ -271,6 +310,9 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     this.closed = true;
     this.dirty = [];
     this.spareLayers.length = 0;
+    this.frozen.clear();
+    this.held = [];
+    this.keepImages(null);
     this.dropRows();
   }
 
@@ -280,6 +322,37 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
         details: { store: this.name, task: this.taskId },
       });
     }
+  }
+
+  // ---- what readers from outside need (reading/)
+
+  /** Starts or stops keeping what rows held before the open epochs changed them. */
+  keepImages(images: BeforeImages<K, V> | null): void {
+    this.images = images;
+    this.watched = images !== null || this.changes !== null;
+  }
+
+  get isDirty(): boolean {
+    return this.dirty.length > 0;
+  }
+
+  /** Rows whose newest value the engine does not have, each once. */
+  pinnedRows(): Set<Row<K, V>> {
+    const rows = new Set(this.dirty);
+    for (const layer of this.frozen) for (const row of layer.rows) rows.add(row);
+    return rows;
+  }
+
+  /** Bytes that `decodeValue` reads. */
+  encodeImage(row: Row<K, V>, value: V, out: ByteWriter): void {
+    this.encodeValue(row.key, value, out);
+  }
+
+  /** Releases what was kept for scans that have ended. */
+  releaseHeld(): void {
+    const layers = this.held;
+    this.held = [];
+    for (const layer of layers) this.release(layer);
   }
 
   // ---- restore
@@ -399,16 +472,12 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
 
   /** A row that a scan read from the engine. */
   scannedRow(table: RowTable<K, V>, engineKey: Buffer, engineValue: Buffer): ScannedRow<K, V> {
-    const start = this.timestamped ? timestampBytes : 0;
-    return {
-      key: this.decodeKey(engineKey, table.prefix.length),
-      value: this.decodeValue(engineValue, start, engineValue.length),
-      timestamp: this.timestamped ? Number(engineValue.readBigInt64BE(0)) : 0,
-    };
+    return { key: this.decodeKey(engineKey, table.prefix.length), ...this.rowFromEngine(engineValue) };
   }
 
-  private shown(key: K): string {
-    return (typeof key === 'object' ? JSON.stringify(key) : String(key)).slice(0, 60);
+  rowFromEngine(bytes: Buffer): { readonly value: V; readonly timestamp: number } {
+    const start = this.timestamped ? timestampBytes : 0;
+    return { value: this.decodeValue(bytes, start, bytes.length), timestamp: this.timestamped ? Number(bytes.readBigInt64BE(0)) : 0 };
   }
 
   abstract evict(steps: number): number;

@@ -5,6 +5,7 @@
  * The changelog has a record for each entry, not for each row: a subclass notes what an epoch changed and writes it in `writeLog`, in the order of the changes.
  * Restoring merges records into rows like writes do; what they changed goes into the restore's own batch.
  */
+import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { EngineBatch } from './engine/engine.js';
 import type { FrozenLayer } from './frozen-layer.js';
 import { KeyedState } from './keyed-state.js';
@@ -21,7 +22,7 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
   /** Writes to what has expired, since the store was opened. */
   expiredWrites = 0;
   protected readonly interval: number;
-  protected readonly tables: SegmentTables<K, R>;
+  readonly tables: SegmentTables<K, R>;
   /** Highest time that expiry follows, -1 before the first write. */
   protected observed = -1;
   protected highestTime = -1;
@@ -38,7 +39,7 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
   }
 
   /** Start of the segment that `time` lies in. */
-  protected segmentOf(time: number): number {
+  segmentOf(time: number): number {
     return Math.floor(time / this.interval) * this.interval;
   }
 
@@ -53,7 +54,7 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
   protected abstract forgetLog(): void;
   /** Brings a dirty row into the form that is kept; null when nothing is left. */
   protected abstract settleRow(row: Row<K, R>): R | null;
-  protected abstract encodeRow(row: Row<K, R>, value: R, layer: FrozenLayer<K, R>): void;
+  protected abstract encodeRow(row: Row<K, R>, value: R, out: ByteWriter): void;
 
   override freeze(sink: ChangelogSink | null): FrozenLayer<K, R> | null {
     const layer = super.freeze(sink);
@@ -75,7 +76,7 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
       layer.add(start, keyEnd, -1, keyEnd);
       return;
     }
-    this.encodeRow(row, value, layer);
+    this.encodeRow(row, value, out);
     layer.add(start, keyEnd, keyEnd, out.length);
     this.resize(row, keyEnd - start, out.length - keyEnd);
   }
@@ -83,7 +84,13 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
   override freezeRestored(): FrozenLayer<K, R> | null {
     if (!this.restoring) return null;
     this.restoring = false;
-    return this.freeze(null);
+    const layer = this.freeze(null);
+    if (layer !== null) this.layerCommitted(layer);
+    return layer;
+  }
+
+  override encodeImage(row: Row<K, R>, value: R, out: ByteWriter): void {
+    this.encodeRow(row, value, out);
   }
 
   // ---- what the task calls

@@ -19,6 +19,7 @@ import type { ChangelogIdentity, EngineMeta, StoreMeta } from './engine-meta.js'
 import { EpochLog } from './epoch-log.js';
 import type { AnyLayer, AnyState, FrozenEpoch } from './epoch-log.js';
 import { EpochWriter, releaseRows } from './epoch-writer.js';
+import type { StoreReader } from './reading/store-reader.js';
 import { RestoreBuffer } from './restore-buffer.js';
 import { layoutOf } from './segment-interval.js';
 import { SerialQueue } from './serial-queue.js';
@@ -76,6 +77,7 @@ export class TaskState {
   /** Rows that should be gone may still be there: nothing is restored over them. */
   private wipeFailure: Error | null = null;
   private closing: Promise<void> | null = null;
+  private readonly waiters: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
 
   private constructor(
     private readonly options: TaskStateOptions,
@@ -144,6 +146,19 @@ export class TaskState {
   /** The store of that name as operators see it. Errors: MILL_TOPOLOGY_UNKNOWN_STORE. */
   store(name: string): StateStore {
     return this.taskStore(name).facade;
+  }
+
+  /** Reads the store from outside the task. Errors: MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_WRONG_TYPE. */
+  reader(name: string): StoreReader {
+    return this.taskStore(name).reader;
+  }
+
+  /** Resolves with the next epoch that is committed. Errors: MILL_STORE_CLOSED when the task is closed before. */
+  whenCommitted(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.closing === null) this.waiters.push({ resolve, reject });
+      else reject(this.closedError());
+    });
   }
 
   /** Writes to expired windows of the store since it was opened. */
@@ -269,6 +284,12 @@ export class TaskState {
   /** The frozen epoch is committed in Kafka. `nextOffsets`: changelog position by store name; stores that are absent keep theirs. */
   committed(epoch: number, nextOffsets: ReadonlyMap<string, number>): void {
     this.epochs.commit(epoch, nextOffsets);
+    for (const { resolve } of this.waiters.splice(0)) resolve();
+  }
+
+  private closedError(): MillraceError {
+    const { taskId } = this.options;
+    return new MillraceError('MILL_STORE_CLOSED', `Task ${taskId} is closed`, { details: { task: taskId } });
   }
 
   /** Writes the rows of all committed epochs with their positions in one atomic batch. */
@@ -338,6 +359,9 @@ export class TaskState {
   }
 
   private async expire(store: TaskStore, marks: StoreMarks): Promise<void> {
+    const { engine, images } = store.state;
+    // Rows of a store in memory are nowhere else: a scan under way may still come to them.
+    if (engine === null && images?.hasSnapshots === true) return;
     for (const [from, to] of store.state.expire(marks)) await this.engine?.clear(from, to);
   }
 
@@ -381,6 +405,7 @@ export class TaskState {
   }
 
   private async shut(): Promise<void> {
+    for (const { reject } of this.waiters.splice(0)) reject(this.closedError());
     for (const state of this.states) state.close();
     await this.queue.idle();
     await this.engine?.close();

@@ -5,6 +5,8 @@ import { KeyValueState } from './key-value-state.js';
 import { LruKeyValueStore } from './lru-key-value-store.js';
 import { PlainKeyValueStore } from './plain-key-value-store.js';
 import { PlainWindowStore } from './plain-window-store.js';
+import { readerOf } from './reading/reader-of.js';
+import type { StoreReader } from './reading/store-reader.js';
 import { layoutOf } from './segment-interval.js';
 import { SegmentedState } from './segmented-state.js';
 import { SessionState } from './session-state.js';
@@ -30,6 +32,7 @@ export class TaskStore {
   marks: StoreMarks;
   /** True when the engine had the store before. */
   resumed = false;
+  private madeReader: StoreReader | null = null;
 
   constructor(environment: StoreEnvironment) {
     this.name = environment.spec.name;
@@ -79,6 +82,12 @@ export class TaskStore {
   get expiredWrites(): number {
     const { state } = this;
     return state instanceof WindowState || state instanceof SegmentedState ? state.expiredWrites : 0;
+  }
+
+  /** For queries. Errors: MILL_STORE_WRONG_TYPE. */
+  get reader(): StoreReader {
+    this.madeReader ??= readerOf(this.state);
+    return this.madeReader;
   }
 
   resume(known: StoreMeta): void {

@@ -14,6 +14,8 @@ import type { VersionedKeyValueStore, VersionedRecord } from './store.js';
 import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
 import type { StoreMarks } from './store-marks.js';
 import { decodeVersionRun, encodeVersionRun } from './version-run-codec.js';
+import { latestVersion, versionAsOf, versionsBetween } from './version-lookup.js';
+import type { VersionSource } from './version-lookup.js';
 import { VersionRun } from './version-run.js';
 import type { Version } from './version-run.js';
 
@@ -24,9 +26,9 @@ const versionBytes = 150;
 
 type Run<V> = VersionRun<V>;
 
-export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements VersionedKeyValueStore<K, V> {
+export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements VersionedKeyValueStore<K, V>, VersionSource<K, V> {
   readonly historyRetention: number;
-  private readonly latest: RowTable<K, Run<V>>;
+  readonly latest: RowTable<K, Run<V>>;
   private logKeys: K[] = [];
   private logVersions: Version<V>[] = [];
   private readonly logBytes = new ByteWriter(256);
@@ -59,47 +61,22 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
   }
 
   get(key: K): VersionedRecord<V> | null {
-    return this.latestAt(key, Infinity);
+    return latestVersion(this, key, Infinity);
   }
 
   getAsOf(key: K, asOf: number): VersionedRecord<V> | null {
-    const latest = this.latestAt(key, asOf);
-    if (latest !== null || asOf < this.historyStart) return latest;
-    const { all } = this.tables;
-    for (let i = all.length - 1; i >= 0 && (all[i] as number) >= this.segmentOf(asOf); i--) {
-      const run = this.runOf(key, all[i] as number);
-      if (run === null || run.first > asOf) continue;
-      if (run.next <= asOf) return null;
-      return recordAt(run, run.indexAt(asOf));
-    }
-    return null;
+    return versionAsOf(this, key, asOf);
   }
 
   getRange(key: K, from: number, to: number, options: { readonly ascending?: boolean } = {}): readonly VersionedRecord<V>[] {
-    const found: VersionedRecord<V>[] = [];
-    const latest = this.latestAt(key, to);
-    if (latest !== null) found.push(latest);
-    if (to >= this.historyStart) this.collectOlder(key, from, to, found);
+    const found = versionsBetween(this, key, from, to);
     return options.ascending === true ? found.reverse() : found;
-  }
-
-  private collectOlder(key: K, from: number, to: number, found: VersionedRecord<V>[]): void {
-    const { all } = this.tables;
-    for (let i = all.length - 1; i >= 0 && (all[i] as number) >= this.firstLive; i--) {
-      const run = this.runOf(key, all[i] as number);
-      if (run === null) continue;
-      for (let j = run.versions.length - 1; j >= 0; j--) {
-        if ((run.versions[j] as Version<V>).from > to || run.validTo(j) <= from) continue;
-        const record = recordAt(run, j);
-        if (record !== null) found.push(record);
-      }
-    }
   }
 
   // ---- the rules
 
   /** Earliest time of the history. */
-  private get historyStart(): number {
+  get historyStart(): number {
     return this.observed - this.historyRetention;
   }
 
@@ -108,12 +85,15 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
     return this.segmentOf(this.historyStart);
   }
 
-  private latestAt(key: K, asOf: number): VersionedRecord<V> | null {
-    const version = this.peekIn(this.latest, key)?.value?.versions[0];
-    return version === undefined || version.from > asOf ? null : { value: version.value as V, timestamp: version.from, validTo: null };
+  get segments(): readonly number[] {
+    return this.tables.all;
   }
 
-  private runOf(key: K, start: number): Run<V> | null {
+  latestOf(key: K): Version<V> | null {
+    return this.peekIn(this.latest, key)?.value?.versions[0] ?? null;
+  }
+
+  runOf(key: K, start: number): Run<V> | null {
     const table = this.tables.get(start);
     return table === undefined ? null : (this.peekIn(table, key)?.value ?? null);
   }
@@ -214,11 +194,11 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
     return row.value;
   }
 
-  protected encodeRow(row: Row<K, Run<V>>, run: Run<V>, layer: FrozenLayer<K, Run<V>>): void {
-    encodeVersionRun(run, layer.bytes, (value, out) => this.encodeValue(row.key, value, out));
+  protected encodeRow(row: Row<K, Run<V>>, run: Run<V>, out: ByteWriter): void {
+    encodeVersionRun(run, out, (value, into) => this.encodeValue(row.key, value, into));
   }
 
-  protected override decodeValue(bytes: Buffer, start: number, end: number): Run<V> {
+  override decodeValue(bytes: Buffer, start: number, end: number): Run<V> {
     return decodeVersionRun(bytes, start, end, (from, to) => this.valueSerde.decodeSync(bytes, from, to) as V);
   }
 
@@ -281,9 +261,4 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
     this.latest.drop();
     this.latest.mayMiss = false;
   }
-}
-
-function recordAt<V>(run: Run<V>, index: number): VersionedRecord<V> | null {
-  const { from, value } = run.versions[index] as Version<V>;
-  return value === null ? null : { value, timestamp: from, validTo: run.validTo(index) };
 }

@@ -36,7 +36,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   readonly retention: number;
   /** Writes to expired windows since the store was opened. */
   expiredWrites = 0;
-  private readonly idPrefix: Buffer;
+  readonly idPrefix: Buffer;
   private readonly tables = new Map<number, RowTable<K, V>>();
   private readonly starts = new SortedNumbers();
   private recent: RowTable<K, V>;
@@ -119,6 +119,15 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
         }
       }
     }
+  }
+
+  /** For readers: the table of a window that exists, and the starts of those. */
+  tableAt(windowStart: number): RowTable<K, V> | undefined {
+    return this.tables.get(windowStart);
+  }
+
+  startsBetween(from: number, to: number): number[] {
+    return this.starts.between(from, to);
   }
 
   drainChanges(visit: (change: StoreChange<K, V> & { readonly windowStart: number }) => void | Promise<void>): void | Promise<void> {

@@ -9,6 +9,8 @@ export interface Engine {
   batch(): EngineBatch;
   /** Rows with `from <= key < to`, as of this call. */
   scan(range: EngineRange): EngineScan;
+  /** The rows as of this call, for reads one by one. */
+  snapshot(): EngineSnapshot;
   /** Deletes the rows with `from <= key < to`. Not part of a batch. */
   clear(from: Buffer, to: Buffer): Promise<void>;
   /** Closes open scans too. */
@@ -28,6 +30,11 @@ export interface EngineBatch {
   /** All or nothing. Once only. */
   write(): Promise<void>;
   /** Drops it. */
+  close(): Promise<void>;
+}
+
+export interface EngineSnapshot {
+  get(key: Buffer): Buffer | undefined;
   close(): Promise<void>;
 }
 

@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { ClassicLevel } from 'classic-level';
 import { MillraceError } from '../../errors.js';
-import type { Engine, EngineBatch, EngineRange, EngineScan } from './engine.js';
+import type { Engine, EngineBatch, EngineRange, EngineScan, EngineSnapshot } from './engine.js';
 
 export interface LevelEngineOptions {
   readonly directory: string;
@@ -109,6 +109,20 @@ class LevelEngine implements Engine {
     };
   }
 
+  snapshot(): EngineSnapshot {
+    const snapshot = this.database.snapshot();
+    return {
+      get: (key) => {
+        try {
+          return this.database.getSync(key, { snapshot });
+        } catch (error) {
+          throw this.failure('Reading', error);
+        }
+      },
+      close: () => snapshot.close(),
+    };
+  }
+
   clear(from: Buffer, to: Buffer): Promise<void> {
     return this.guard('Clearing', this.database.clear({ gte: from, lt: to }));
   }
@@ -128,7 +142,11 @@ class LevelEngine implements Engine {
   private failure(what: string, error: unknown): MillraceError {
     const code = (error as { code?: unknown }).code;
     const reason = error instanceof Error ? error.message : String(error);
-    const closed = code === 'LEVEL_ITERATOR_NOT_OPEN' || code === 'LEVEL_DATABASE_NOT_OPEN' || code === 'LEVEL_BATCH_NOT_OPEN';
+    const closed =
+      code === 'LEVEL_ITERATOR_NOT_OPEN' ||
+      code === 'LEVEL_DATABASE_NOT_OPEN' ||
+      code === 'LEVEL_BATCH_NOT_OPEN' ||
+      code === 'LEVEL_SNAPSHOT_NOT_OPEN';
     const corrupted = code === 'LEVEL_CORRUPTION';
     return new MillraceError(
       closed ? 'MILL_STORE_CLOSED' : corrupted ? 'MILL_STORE_CORRUPTED' : 'MILL_STORE_IO',
