@@ -8,9 +8,11 @@ import type { FetcherMetrics } from '../kafka/fetcher/fetcher-options.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
 import type { AppMetrics, GroupMetricsSnapshot, StandbyMetricsSnapshot, TaskMetricsSnapshot } from './app-metrics.js';
 
+/** What a metric is counted in. */
 export type MetricUnit =
   'records' | 'bytes' | 'ms' | 'ms since the epoch' | 'ms a second' | 'count' | 'text' | 'yes or no' | 'more metrics';
 
+/** What a metric is. */
 export interface MetricInfo {
   readonly unit: MetricUnit;
   readonly meaning: string;

@@ -26,6 +26,7 @@ export interface WatermarkInput {
   readonly reason: string;
 }
 
+/** What the watermark of one task waits for. */
 export interface TaskWatermark {
   readonly taskId: string;
   /** What the task's operators have heard, ms since the epoch; null before the first. */
@@ -36,6 +37,7 @@ export interface TaskWatermark {
   readonly inputs: readonly WatermarkInput[];
 }
 
+/** What `app.explainWatermark` gives. */
 export interface WatermarkExplanation {
   /** As asked; null: every operator. */
   readonly operator: string | null;

@@ -13,6 +13,7 @@ import type { TaskPlan } from '../../src/runtime/task-plan.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { TaskState } from '../../src/stores/task-state.js';
 import { AlignmentGroups } from '../../src/time/watermarks/alignment.js';
+import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
 import { encodeCommittedMetadata } from '../../src/transactions/committed-metadata.js';
 
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
@@ -117,6 +118,44 @@ const positionOf = async (options: Parameters<typeof opening>[0], plan = planOf(
   (await opening(options).opener.open(plan, signal)).task.positions()[0];
 
 describe('taking a task over', () => {
+  it('goes on with what upstream tasks had told, which may be gone from the topic, and waits for those that had not', async () => {
+    const other = new StreamsBuilder();
+    const keyed = other
+      .stream('readings', { ...text, watermarks: watermarks.monotonous() })
+      .keyBy((value) => value, { name: 'by-value', ...text });
+    keyed.process(() => ({ process: () => undefined }), { name: 'nothing' });
+    const eventTime = other.build();
+    const [, subTopology] = eventTime.subTopologies;
+    if (subTopology === undefined) throw new Error('no second sub-topology');
+    const topic = 'app-by-value-repartition';
+    const metadata = encodeCommittedMetadata({ epoch: 1, transactionalId: null, partitionTime: 5, watermark: 40, marks: '0:1e:0,!2,5' });
+    const taskAfter = async (senders: readonly string[]) => {
+      const inputs = [{ topic, partition: 3, sourceNode: 'by-value-repartition-source', offsetReset: null, senders }];
+      const stores = subTopology.stores.flatMap((name) => eventTime.stores.get(name)?.spec ?? []);
+      const plan = {
+        ...planOf(),
+        topology: eventTime,
+        subTopology,
+        inputs,
+        stores: stores.map((spec) => ({ ...spec, engine: 'memory' as const })),
+        changelogs: [],
+      };
+      const { opener } = opening({ committed: { topic, offset: 42, metadata } });
+      return (await opener.open(plan, signal)).task;
+    };
+    const task = await taskAfter(['0_0', '0_1', '0_2']);
+    expect([task.inputWatermark, task.watermark()]).toEqual([50, 50]);
+    expect(task.positions()[0]?.marks).toEqual(
+      new Map([
+        ['0_0', { watermark: 50, idle: false }],
+        ['0_1', { watermark: 52, idle: true }],
+        ['0_2', { watermark: 55, idle: false }],
+      ]),
+    );
+    expect((await taskAfter(['0_0', '0_1', '0_2', '0_3'])).inputWatermark).toBe(40);
+    expect((await taskAfter(['0_1', '0_2'])).inputWatermark).toBe(55);
+  });
+
   it('reads the stable offsets first and restores the stores after: so the changelog ends with the epoch of those offsets', async () => {
     const { opener, order } = opening();
     await opener.open(planOf(), signal);
