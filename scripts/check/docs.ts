@@ -6,6 +6,7 @@ import { docsModules } from './docs-blocks.js';
 import { DocsProgram } from './docs-program.js';
 import { unlistedExamples, unlistedPages } from './docs-index.js';
 import { metricsPageFaults } from './docs-metrics.js';
+import { claimsWithoutTests } from './docs-tests.js';
 import { configurationFaults, undocumentedOptions, unlistedNames } from './docs-reference.js';
 
 /** Pages of these places, and the pages below them. */
@@ -22,7 +23,7 @@ export const docsCheck: Check = {
     const faults = (await Promise.all(pages.map(brokenLinks))).flat();
     faults.push(...(await unlistedErrors(pages)));
     faults.push(...(await unusedErrors()));
-    faults.push(...(await unlistedPages()), ...(await unlistedExamples()));
+    faults.push(...(await unlistedPages()), ...(await unlistedExamples()), ...(await claimsWithoutTests(pages)));
     const docs = new DocsProgram((await Promise.all(pages.map(modulesOf))).flat());
     faults.push(
       ...docs.faults(),
