@@ -184,7 +184,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
 
   join<KT, VT, VR>(
     other: KStream<K, VT> | KTable<K, VT> | GlobalKTable<KT, VT>,
-    joiner: TableJoiner<K, V, VT, VR>,
+    joiner: TableJoiner<K, V, never, unknown>,
     options: AnyJoinOptions<K, V, KT, VT, VR> = {},
   ): KStream<K, VR> {
     requireKind('join', other, ['stream', 'table', 'globalTable']);
@@ -195,13 +195,13 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
 
   leftJoin<KT, VT, VR>(
     other: KStream<K, VT> | KTable<K, VT> | GlobalKTable<KT, VT>,
-    joiner: TableJoiner<K, V, VT | null, VR>,
+    joiner: TableJoiner<K, V, never, unknown>,
     options: AnyJoinOptions<K, V, KT, VT, VR> = {},
   ): KStream<K, VR> {
     requireKind('leftJoin', other, ['stream', 'table', 'globalTable']);
     requireFunction('leftJoin: the joiner', joiner);
     if (other.kind === 'stream') return this.#joinedStream(other, 'left', joiner as RowJoiner<K, V, VT, VR>, options);
-    return this.#joined(other, joiner, options, true);
+    return this.#joined(other, joiner as TableJoiner<K, V, VT | null, VR>, options, true);
   }
 
   outerJoin<VO, VR>(other: KStream<K, VO>, joiner: RowJoiner<K, V, VO, VR>, options: StreamJoinOptions<K, V, VO, VR>): KStream<K, VR> {

@@ -15,6 +15,7 @@ import type { BranchedKStream } from './branched-kstream.js';
 import type { GlobalKTable } from './global-ktable.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
 import type { KeyedStream } from './keyed-stream.js';
+import type { AnyJoinable, JoinMistake } from './join-mistake.js';
 import type { KTable } from './ktable.js';
 import type {
   GroupedOptions,
@@ -228,6 +229,12 @@ export interface KStream<K, V> {
     joiner: TableJoiner<K, V, VT, VR>,
     options: GlobalJoinOptions<K, V, KG, NoInfer<VR>>,
   ): KStream<K, VR>;
+  /** @internal */
+  join<O extends AnyJoinable>(
+    other: O & JoinMistake<O>,
+    joiner: (value: V, other: never, key: K) => unknown,
+    options?: unknown,
+  ): KStream<K, unknown>;
 
   /**
    * As `join` with a stream, but a record of this stream that finds no partner is joined with null, once stream time has passed its window and grace. One with a null key is joined with null
@@ -263,6 +270,12 @@ export interface KStream<K, V> {
     joiner: TableJoiner<K, V, VT | null, VR>,
     options: GlobalJoinOptions<K, V, KG, NoInfer<VR>>,
   ): KStream<K, VR>;
+  /** @internal */
+  leftJoin<O extends AnyJoinable>(
+    other: O & JoinMistake<O>,
+    joiner: (value: V, other: never, key: K) => unknown,
+    options?: unknown,
+  ): KStream<K, unknown>;
 
   /**
    * As `leftJoin` with a stream, for both sides: whichever record finds no partner is joined with null.

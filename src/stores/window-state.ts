@@ -26,8 +26,8 @@ const evictionTries = 16;
 /** Start of a table that no row is ever in. */
 const nowhere = Number.MIN_SAFE_INTEGER;
 
-/** Milliseconds; as Kafka Streams' segments. */
-function segmentInterval(retention: number): number {
+/** How much time must have expired before a range delete is worth its walk, ms; as long as Kafka Streams' segments. */
+function clearingInterval(retention: number): number {
   return Math.max(Math.floor(retention / 2), 60_000);
 }
 
@@ -315,7 +315,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
 
   /** Range deletes cost a walk over the range, so they wait until a segment's worth has expired. */
   private engineRangesBelow(bound: number): readonly (readonly [Buffer, Buffer])[] {
-    if (this.engine === null || bound - this.clearedBelow < segmentInterval(this.retention)) return [];
+    if (this.engine === null || bound - this.clearedBelow < clearingInterval(this.retention)) return [];
     this.clearedBelow = bound;
     return [[this.idPrefix, windowPrefix(this.idPrefix, bound)]];
   }

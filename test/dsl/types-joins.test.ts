@@ -1,6 +1,8 @@
 /** Types of joins, as a user gets them without writing a type argument. The assertions are made by the compiler; running the file only checks that it builds. */
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
+import type { GlobalKTable } from '../../src/dsl/global-ktable.js';
+import type { JoinMistake } from '../../src/dsl/join-mistake.js';
 import type { KStream } from '../../src/dsl/kstream.js';
 import type { KTable } from '../../src/dsl/ktable.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
@@ -26,6 +28,14 @@ const users = builder.table('users', { keySerde: serdes.string, valueSerde: serd
 const ages = builder.table('ages', { keySerde: serdes.string, valueSerde: serdes.int32 });
 const teams = builder.table('teams', { keySerde: serdes.int32, valueSerde: serdes.string });
 const windows = joinWindows({ before: 1000, after: 1000 });
+
+describe('what the compiler says of a join that fits nothing', () => {
+  it('names what is missing, by the kind of the other side', () => {
+    expectTypeOf<JoinMistake<KStream<string, Click>>>().toExtend<`${string}needs a third argument with \`windows\`${string}`>();
+    expectTypeOf<JoinMistake<GlobalKTable<string, Click>>>().toExtend<`${string}needs a third argument with \`keyOf\`${string}`>();
+    expectTypeOf<JoinMistake<KTable<number, Click>>>().toExtend<`the keys of stream and table are of one type${string}`>();
+  });
+});
 
 describe('types of stream-stream joins', () => {
   it('the result has the stream’s key and what the joiner gives, also by promise', () => {
