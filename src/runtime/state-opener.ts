@@ -6,7 +6,8 @@ import type { TaskPlan } from './task-plan.js';
 
 export interface StateOpenerOptions {
   readonly open: (options: TaskStateOptions) => Promise<TaskState>;
-  readonly taskDirectory: (taskId: string) => string;
+  /** Null: the stores are in memory. */
+  readonly taskDirectory: (taskId: string) => string | null;
   readonly emitsOnCommit: boolean;
   readonly defaultEngine: 'memory' | 'leveldb';
   readonly storeSerdes: (spec: StoreSpec) => { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };

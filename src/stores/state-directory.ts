@@ -38,11 +38,11 @@ export function defaultStateDir(): string {
   return join(tmpdir(), 'millrace');
 }
 
-/** What the runtime needs of the directory. */
+/** What the runtime needs of the directory. A task without one (null) has its stores in memory. */
 export type InstanceDirectory = Pick<
   StateDirectory,
-  'processId' | 'memberId' | 'rememberMember' | 'taskDirectory' | 'tasks' | 'offsetSum' | 'rememberOffsetSum' | 'removeStale' | 'release'
->;
+  'processId' | 'memberId' | 'rememberMember' | 'tasks' | 'offsetSum' | 'rememberOffsetSum' | 'removeStale' | 'release'
+> & { taskDirectory(taskId: string): string | null };
 
 export class StateDirectory {
   private released: Promise<void> | null = null;

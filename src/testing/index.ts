@@ -1,10 +1,12 @@
 /// <reference types="node" preserve="true" />
 /**
- * `millrace/testing`: topologies run without a broker, for the unit tests of an app.
+ * `millrace/testing`: topologies and whole apps run without a broker, for the unit tests of an app.
  *
  * @module millrace/testing
  */
-export { TopologyTestDriver, type TopicSerdes } from './topology-test-driver.js';
+export { inMemoryKafka, type InstanceConfig, type TestKafka, type TestKafkaOptions } from './test-kafka.js';
+export { TopologyTestDriver } from './topology-test-driver.js';
+export type { TopicSerdes } from './topic-serdes.js';
 export type { TestDriverConfig } from './test-driver-config.js';
 export { TestInputTopic, type PipeOptions } from './test-input-topic.js';
 export { TestOutputTopic } from './test-output-topic.js';

@@ -14,7 +14,7 @@ export interface PipeOptions {
   readonly partition?: number;
 }
 
-/** What an input topic asks of the driver. */
+/** What an input topic asks of the driver, or the cluster. */
 export interface InputPort {
   partitions(topic: string): number;
   builder(topic: string, partition: number): RecordBatchBuilder;
@@ -23,7 +23,7 @@ export interface InputPort {
   process(append: () => void): Promise<void>;
 }
 
-/** Writes records into a topic that the topology reads. Made by `TopologyTestDriver.inputTopic`. */
+/** Writes records into a topic that the topology reads. Made by `TopologyTestDriver.inputTopic` and `TestKafka.inputTopic`. */
 export class TestInputTopic<K, V> {
   private prepared: Promise<unknown> | null = null;
 
@@ -36,7 +36,7 @@ export class TestInputTopic<K, V> {
   ) {}
 
   /**
-   * Writes one record and processes it to the end, async user functions and repartition topics included.
+   * Writes one record. The test driver processes it to the end, async user functions and repartition topics included; apps on `inMemoryKafka` get to it soon.
    *
    * @throws what the error policy fails on: MILL_DESERIALIZATION, MILL_PROCESSING, MILL_PRODUCTION; MILL_INVALID_TIMESTAMP
    */

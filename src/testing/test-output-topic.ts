@@ -5,7 +5,7 @@ import type { LoggedRecord, TopicLog } from './topic-log.js';
 
 /**
  * Reads what the topology wrote to a topic, each record once, in the order of writing; several readers of a topic do not disturb each other.
- * Made by `TopologyTestDriver.outputTopic`.
+ * Made by `TopologyTestDriver.outputTopic` and `TestKafka.outputTopic`.
  */
 export class TestOutputTopic<K, V> {
   private readonly keySerde: CompiledSerde<K>;
@@ -17,7 +17,7 @@ export class TestOutputTopic<K, V> {
     readonly name: string,
     keySerde: Serde<K>,
     valueSerde: Serde<V>,
-    private readonly log: TopicLog,
+    private readonly log: Pick<TopicLog, 'records'>,
   ) {
     this.keySerde = compileSerde(keySerde);
     this.valueSerde = compileSerde(valueSerde);

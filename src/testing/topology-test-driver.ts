@@ -6,9 +6,7 @@
  */
 import { MillraceError } from '../errors.js';
 import type { DropReason } from '../processors/operator.js';
-import { isSerde } from '../serdes/checked-serde.js';
 import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
-import type { Serde } from '../serdes/serde.js';
 import type { StateStore } from '../stores/store.js';
 import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
@@ -18,14 +16,7 @@ import type { TestDriverConfig } from './test-driver-config.js';
 import { TestInputTopic } from './test-input-topic.js';
 import { TestOutputTopic } from './test-output-topic.js';
 import { TopicLog } from './topic-log.js';
-
-/** Serdes of a topic as the test writes or reads it. */
-export interface TopicSerdes<K, V> {
-  /** Of the keys, as the topology has it. */
-  readonly keySerde: Serde<K>;
-  /** Of the values. */
-  readonly valueSerde: Serde<V>;
-}
+import { checkTopicSerdes, type TopicSerdes } from './topic-serdes.js';
 
 /**
  * @example
@@ -186,10 +177,3 @@ export class TopologyTestDriver {
 }
 
 /** A test knows the types of its topics; the topology's own serdes would hide a wrong one. */
-function checkTopicSerdes(method: string, topic: string, serdes: Partial<TopicSerdes<unknown, unknown>> | undefined): void {
-  if (isSerde(serdes?.keySerde) && isSerde(serdes?.valueSerde)) return;
-  throw new MillraceError(
-    'MILL_CONFIG_INVALID',
-    `${method}('${topic}', …) needs { keySerde, valueSerde }, both of them serdes: serdes.string, serdes.json(), …`,
-  );
-}

@@ -1,10 +1,20 @@
+import { MillraceError } from '../../errors.js';
 import type { InstanceDirectory } from '../../stores/state-directory.js';
 
 /** What an instance without a disk has of one: its identity and member ids outlive a restart of the app, stores do not. */
 export class InMemoryDirectory implements InstanceDirectory {
   private readonly members = new Map<string, string>();
 
+  private isHeld = false;
+
   constructor(readonly processId: string) {}
+
+  /** Errors: MILL_STORE_DIRECTORY_LOCKED while another app has it. */
+  acquire(): this {
+    if (this.isHeld) throw new MillraceError('MILL_STORE_DIRECTORY_LOCKED', `The instance ${this.processId} is running already`);
+    this.isHeld = true;
+    return this;
+  }
 
   memberId(thread: string): string | null {
     return this.members.get(thread) ?? null;
@@ -15,8 +25,9 @@ export class InMemoryDirectory implements InstanceDirectory {
     else this.members.set(thread, memberId);
   }
 
-  taskDirectory(taskId: string): string {
-    return `memory:${this.processId}/${taskId}`;
+  /** Stores are in memory, whatever the app asks for. */
+  taskDirectory(): null {
+    return null;
   }
 
   async tasks(): Promise<string[]> {
@@ -36,6 +47,6 @@ export class InMemoryDirectory implements InstanceDirectory {
   }
 
   async release(): Promise<void> {
-    // Nothing is locked.
+    this.isHeld = false;
   }
 }

@@ -136,12 +136,23 @@ export class InMemoryKafka {
       if (log === undefined) throw new TypeError(`topic ${topic} has no such partition`);
       const builder = new RecordBatchBuilder({ maxBatchBytes: 1_000_012 });
       builder.appendRaw(record.timestamp ?? Math.floor(this.clock.now()), key, 0, key?.length ?? 0, value, 0, value?.length ?? 0, null);
-      const taken = builder.take();
-      taken?.stamp(null, -1);
-      const batch = readProduced(taken?.batches.map(({ buffer }) => buffer) ?? []);
-      if (typeof batch === 'number') throw new TypeError(`a record for ${topic} can't be written: error ${batch}`);
-      log.append(batch, null);
+      this.append(topic, log.partition, builder);
     }
+  }
+
+  /** Appends what was built, outside of transactions. */
+  append(topic: string, partition: number, builder: RecordBatchBuilder): void {
+    const taken = builder.take();
+    if (taken === null) return;
+    taken.stamp(null, -1);
+    const batch = readProduced(taken.batches.map(({ buffer }) => buffer));
+    if (typeof batch === 'number') throw new TypeError(`a record for ${topic} can't be written: error ${batch}`);
+    this.cluster.topics.get(topic)?.logs[partition]?.append(batch, null);
+  }
+
+  /** 0 for a topic that is not there. */
+  partitions(topic: string): number {
+    return this.cluster.topics.get(topic)?.logs.length ?? 0;
   }
 
   /** The topic's records that a reader of that isolation sees, partition after partition. */

@@ -1,4 +1,5 @@
 /** Reads a partition's log back as records, for the assertions of tests. */
+import type { Headers } from '../../bytes/headers.js';
 import type { IsolationLevel } from '../../kafka/port.js';
 import { RecordCursor } from '../../kafka/record-batch/record-cursor.js';
 import { readWatermarks } from '../../runtime/watermark-record.js';
@@ -10,6 +11,7 @@ export interface LoggedRecord {
   readonly timestamp: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
+  readonly headers: Headers;
 }
 
 export function recordsOf(log: PartitionLog, isolation: IsolationLevel): LoggedRecord[] {
@@ -24,7 +26,7 @@ export function recordsOf(log: PartitionLog, isolation: IsolationLevel): LoggedR
     const { offset, timestamp, buffer, keyStart, keyEnd, valueStart, valueEnd } = cursor;
     const key = keyStart < 0 ? null : Buffer.from(buffer.subarray(keyStart, keyEnd));
     const value = valueStart < 0 ? null : Buffer.from(buffer.subarray(valueStart, valueEnd));
-    read.push({ partition, offset, timestamp, key, value });
+    read.push({ partition, offset, timestamp, key, value, headers: cursor.headers() });
   }
   return read;
 }

@@ -1,0 +1,169 @@
+/**
+ * `inMemoryKafka()` for users: a Kafka cluster inside the test's process, with as many app instances as the test wants.
+ *
+ * Unlike the topology test driver this runs whole apps: group membership, rebalances, transactions, standbys. So things take time, and a test waits for
+ * what it expects (`until`).
+ */
+import { randomUUID } from 'node:crypto';
+import { StreamsApp } from '../app/streams-app.js';
+import type { StreamsConfig } from '../app/config.js';
+import { MillraceError } from '../errors.js';
+import { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
+import type { Topology } from '../topology/nodes.js';
+import { InMemoryDirectory } from './in-memory-kafka/in-memory-directory.js';
+import { inMemoryKafka as inMemoryCluster, type InMemoryKafka } from './in-memory-kafka/in-memory-kafka.js';
+import { OrderedTopic } from './ordered-topic.js';
+import { TestInputTopic } from './test-input-topic.js';
+import { TestOutputTopic } from './test-output-topic.js';
+import { checkTopicSerdes, type TopicSerdes } from './topic-serdes.js';
+
+/** Options of `inMemoryKafka`. */
+export interface TestKafkaOptions {
+  /** Default 1. Partitions are spread over the brokers. */
+  readonly brokers?: number;
+}
+
+/**
+ * Options of an instance: those of an app, without brokers. Timings are short by default: a rebalance is noticed within 50 ms (`heartbeatInterval`), a killed instance after
+ * 3 s (`sessionTimeout`).
+ */
+export type InstanceConfig = Omit<StreamsConfig, 'bootstrapServers' | 'stateDir' | 'ssl' | 'sasl'> & {
+  /**
+   * Name of the instance. One that is started under the name of an instance that ended is the same one, restarted: it has its identity. Default: a new one. State is in memory, so a
+   * restart reads its changelogs.
+   */
+  readonly instance?: string;
+};
+
+/** A cluster without a broker. */
+export function inMemoryKafka(options: TestKafkaOptions = {}): TestKafka {
+  return new TestKafka(options);
+}
+
+/** Milliseconds. */
+const lookEvery = 5;
+const maxBatchBytes = 1_048_588;
+
+/**
+ * A Kafka cluster in memory, made by `inMemoryKafka`.
+ *
+ * @example
+ * const kafka = inMemoryKafka();
+ * kafka.createTopic('words', 4);
+ * kafka.createTopic('counts', 4);
+ * const [a, b] = [kafka.app(topology, { applicationId: 'word-count' }), kafka.app(topology, { applicationId: 'word-count' })];
+ * await Promise.all([a.start(), b.start()]);
+ */
+export class TestKafka {
+  private readonly cluster: InMemoryKafka;
+  private readonly directories = new Map<string, InMemoryDirectory>();
+  private readonly clients = new Map<StreamsApp, string[]>();
+
+  /** @internal */
+  constructor({ brokers = 1 }: TestKafkaOptions) {
+    this.cluster = inMemoryCluster({ brokers, minSessionTimeoutMs: 1 });
+  }
+
+  /** Names of all topics, those that apps made for themselves included. */
+  get topics(): readonly string[] {
+    return this.cluster.topics;
+  }
+
+  /** Default: one partition. */
+  createTopic(name: string, partitions = 1): void {
+    this.cluster.createTopic(name, partitions);
+  }
+
+  /**
+   * An instance of an app on this cluster, not started yet. The topology may be shared by all of them.
+   *
+   * @throws MILL_CONFIG_INVALID
+   */
+  app(topology: Topology, config: InstanceConfig): StreamsApp {
+    const { instance = randomUUID(), ...rest } = config;
+    const clients: string[] = [];
+    const app: StreamsApp = new StreamsApp(
+      topology,
+      { bootstrapServers: 'in-memory:9092', heartbeatInterval: 50, sessionTimeout: 3000, ...rest },
+      {
+        openPort: ({ clientId }) => {
+          const client = `${clientId}@${randomUUID()}`;
+          clients.push(client);
+          return this.cluster.port({ clientId: client });
+        },
+        openDirectory: async () => this.directory(instance),
+      },
+    );
+    this.clients.set(app, clients);
+    return app;
+  }
+
+  /** Ends an instance as `kill -9` does: nothing more of it reaches the cluster, and nobody is told. Others notice when its session ends. */
+  async kill(app: StreamsApp): Promise<void> {
+    for (const client of this.clients.get(app) ?? []) this.cluster.cut(client, true);
+    await app.close({ timeout: 0 }).catch(() => undefined);
+  }
+
+  /** To write into a topic. @throws MILL_TOPIC_MISSING when there is none; MILL_CONFIG_INVALID without both serdes */
+  inputTopic<K, V>(name: string, serdes: TopicSerdes<K, V>): TestInputTopic<K, V> {
+    const partitions = this.partitions(name);
+    checkTopicSerdes('inputTopic', name, serdes);
+    const builders = Array.from({ length: partitions }, () => new RecordBatchBuilder({ maxBatchBytes }));
+    return new TestInputTopic(name, serdes.keySerde, serdes.valueSerde, {
+      partitions: () => partitions,
+      builder: (_, partition) => builders[partition] as RecordBatchBuilder,
+      wallClock: Date.now,
+      process: async (append) => {
+        append();
+        builders.forEach((builder, partition) => this.cluster.append(name, partition, builder));
+      },
+    });
+  }
+
+  /**
+   * To read the committed records of a topic, in the order in which they were committed as far as a look tells.
+   *
+   * @throws MILL_TOPIC_MISSING when there is none; MILL_CONFIG_INVALID without both serdes
+   */
+  outputTopic<K, V>(name: string, serdes: TopicSerdes<K, V>): TestOutputTopic<K, V> {
+    this.partitions(name);
+    checkTopicSerdes('outputTopic', name, serdes);
+    return new TestOutputTopic(name, serdes.keySerde, serdes.valueSerde, new OrderedTopic(this.cluster));
+  }
+
+  /**
+   * Resolves when the condition holds; looks every few milliseconds.
+   *
+   * @throws Error after `timeout` ms, default 10 000
+   */
+  async until(condition: () => boolean | Promise<boolean>, timeout = 10_000): Promise<void> {
+    const deadline = Date.now() + timeout;
+    while (!(await condition())) {
+      if (Date.now() > deadline) throw new Error(`what was waited for did not happen within ${timeout} ms`);
+      await new Promise((resolve) => setTimeout(resolve, lookEvery));
+    }
+  }
+
+  /** Takes a broker down; what it has stays. Brokers are numbered from 1. */
+  stopBroker(broker = 1): void {
+    this.cluster.stopBroker(broker);
+  }
+
+  /** Brings it up again. */
+  startBroker(broker = 1): void {
+    this.cluster.startBroker(broker);
+  }
+
+  private partitions(topic: string): number {
+    const partitions = this.cluster.partitions(topic);
+    if (partitions === 0) throw new MillraceError('MILL_TOPIC_MISSING', `There is no topic ${topic}: make it with createTopic.`);
+    return partitions;
+  }
+
+  /** Errors: MILL_STORE_DIRECTORY_LOCKED. */
+  private directory(instance: string): InMemoryDirectory {
+    const directory = this.directories.get(instance) ?? new InMemoryDirectory(instance);
+    this.directories.set(instance, directory);
+    return directory.acquire();
+  }
+}
