@@ -77,7 +77,7 @@ describe('the tasks of an app', () => {
   it('have their own partition of each changelog, with the topic’s id', async () => {
     const plans = await read(joined());
     expect(plans.plan('1_2').changelogs).toEqual([
-      { store: 'counts', topic: 'app-counts-changelog', partition: 2, topicId: 'id-app-counts-changelog' },
+      { store: 'counts', topic: 'app-counts-changelog', partition: 2, topicId: 'id-app-counts-changelog', isSourceTopic: false },
     ]);
     expect(plans.plan('1_2').stores.map(({ name }) => name)).toEqual(['counts']);
     expect(plans.plan('0_1').topicOf('by-value-repartition', true)).toBe('app-by-value-repartition');
