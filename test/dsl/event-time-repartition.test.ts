@@ -107,6 +107,25 @@ describe('event time across a repartition topic', () => {
     expect(driver.outputTopic('late', numbers).readAll()).toMatchObject([{ key: 'a', value: 7 }]);
   });
 
+  it('goes through the one topic that is left of several that were merged', async () => {
+    const builder = new StreamsBuilder();
+    const upper = builder
+      .stream('readings', { ...numbers, watermarks: watermarks.monotonous() })
+      .map((value, key) => [key.toUpperCase(), value], numbers);
+    const window = tumblingEventTime({ size: 10 });
+    const add = (a: number, b: number): number => a + b;
+    upper.keyBy().window(window).reduce(add, { name: 'sum' }).to('sums');
+    upper.keyBy().window(window).reduce(Math.max, { name: 'highest' }).to('highest');
+    const topology = builder.build({ optimizations: ['mergeRepartitions'] });
+    expect([...topology.repartitionTopics.values()]).toMatchObject([{ carriesWatermarks: true }]);
+    await using driver = new TopologyTestDriver(topology, { partitions: { readings: 2 } });
+    const readings = driver.inputTopic('readings', numbers);
+    for (const partition of [0, 1]) await readings.pipe('a', 1 + partition, { timestamp: 5, partition });
+    for (const partition of [0, 1]) await readings.pipe('b', 1, { timestamp: 50, partition });
+    expect(driver.outputTopic('sums', sumSerdes).readAll().map(shown)).toEqual(['A from 0: 3']);
+    expect(driver.outputTopic('highest', sumSerdes).readAll().map(shown)).toEqual(['A from 0: 2']);
+  });
+
   it('goes unseen by whoever reads the topic, and is not sent where nobody downstream works in it', async () => {
     await using driver = new TopologyTestDriver(byRoom(), { partitions: { readings: 2 } });
     await driver.inputTopic('readings', numbers).pipe('a1', 1, { timestamp: 5, partition: 0 });
