@@ -35,6 +35,12 @@ export function tableStore<K, V>(
   });
 }
 
+/** For operators that keep their result only under a name. @throws MILL_TOPOLOGY_INVALID when versions are asked for without one */
+export function checkVersionsAreKept<K, V>(materialized: MaterializedOptions<K, V> | undefined): void {
+  if (materialized?.historyRetention === undefined || materialized.storeName !== undefined) return;
+  throw new MillraceError('MILL_TOPOLOGY_INVALID', 'materialized: historyRetention needs a storeName: without one the table is not kept.');
+}
+
 function versionedStore(common: Omit<StoreSpec, 'kind'>, historyRetention: number): StoreSpec {
   if (!Number.isSafeInteger(historyRetention) || historyRetention < 0) {
     throw new MillraceError(
@@ -65,6 +71,11 @@ export function windowTableStore<K, V>(
 ): StoreSpec {
   requireOneOf('emit', emit, ['onUpdate', 'onCommit', 'onWindowClose']);
   const common = commonSpec(graph, storePrefix, materialized, carried);
+  if (materialized?.historyRetention !== undefined) {
+    throw new MillraceError('MILL_TOPOLOGY_INVALID', `Store ${common.name}: windows have no versions; leave historyRetention out.`, {
+      details: { store: common.name },
+    });
+  }
   const { kind, windowSize, shortest } = storeKindFor(windows);
   const retention = materialized?.retention ?? shortest;
   if (!(retention >= shortest)) {

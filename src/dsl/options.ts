@@ -168,7 +168,7 @@ export interface TableOptions<K, V> extends NamedOptions {
 /** For operators that compute a table out of another one: without `materialized.storeName` the result is not kept. */
 export interface DerivedTableOptions<K, V> extends NamedOptions {
   /** Its store. Default: none; rows are computed when asked for. */
-  readonly materialized?: Omit<MaterializedOptions<K, V>, 'historyRetention'>;
+  readonly materialized?: MaterializedOptions<K, V>;
 }
 
 /** For `mapValues` of a table. */

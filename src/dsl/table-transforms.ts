@@ -13,7 +13,7 @@ import type { DslContext, TableState } from './dsl-context.js';
 import { operatorNode } from './graph/operator-node.js';
 import { statefulNode } from './graph/stateful-node.js';
 import type { KTable } from './ktable.js';
-import { tableStore } from './materialize.js';
+import { checkVersionsAreKept, tableStore } from './materialize.js';
 import type { DerivedTableOptions, MappedTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import { derivedView, storedView, type TableView } from './table-view.js';
@@ -66,6 +66,7 @@ function addTransform<K, V, VR>(context: DslContext, table: TableState<K, V>, tr
   const { graph } = context;
   const { operatorPrefix, options, valueSerde, supplierOf, getter } = transform;
   const { materialized } = options;
+  checkVersionsAreKept(materialized);
   const keySerde = materialized?.keySerde ?? table.keySerde;
   const storeName = materialized?.storeName;
   // A store without a name is not built, but takes its number as in Kafka Streams.

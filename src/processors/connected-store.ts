@@ -12,9 +12,15 @@ import type {
   VersionedKeyValueStore,
 } from '../stores/store.js';
 import type { OperatorContext } from './operator.js';
+import { VersionedRows } from './versioned-rows.js';
 
 export function keyValueStore<K, V>(context: OperatorContext, name: string): TimestampedKeyValueStore<K, V> {
   return connectedStore(context, name, 'timestampedKeyValue') as TimestampedKeyValueStore<K, V>;
+}
+
+/** A store of versions as rows to write; null when the store is of another kind. */
+export function versionedRows<K, V>(context: OperatorContext, name: string): VersionedRows<K, V> | null {
+  return context.store(name).kind === 'versioned' ? new VersionedRows(versionedStore<K, V>(context, name)) : null;
 }
 
 export function windowStore<K, V>(context: OperatorContext, name: string): TimestampedWindowStore<K, V> {

@@ -6,14 +6,18 @@
  */
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { StoreChange, StoreEntry, TimestampedKeyValueStore } from '../stores/store.js';
-import { keyValueStore } from './connected-store.js';
+import { keyValueStore, versionedRows } from './connected-store.js';
 import { resolveEmit, type TableEmit } from './emit.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
+import type { TableRows, VersionedRows } from './versioned-rows.js';
 
 export abstract class TableOperator<K, V, T> extends NodeOperator<K, V> {
-  declare protected store: TimestampedKeyValueStore<K, T>;
-  private onCommit = false;
+  declare protected store: TableRows<K, T>;
+  /** Not null: the store, when it keeps versions. Those are told of at once, whatever `emit` says. */
+  private versions: VersionedRows<K, T> | null = null;
+  /** Not null: the store, when changes wait in it for the barrier. */
+  private waiting: TimestampedKeyValueStore<K, T> | null = null;
 
   constructor(
     private readonly storeName: string,
@@ -24,19 +28,31 @@ export abstract class TableOperator<K, V, T> extends NodeOperator<K, V> {
 
   override init(context: OperatorContext): void {
     super.init(context);
-    this.store = keyValueStore(context, this.storeName);
-    this.onCommit = resolveEmit(this.emit, context) === 'onCommit';
+    this.versions = versionedRows(context, this.storeName);
+    if (this.versions !== null) {
+      this.store = this.versions;
+      return;
+    }
+    const rows = keyValueStore<K, T>(context, this.storeName);
+    this.store = rows;
+    if (resolveEmit(this.emit, context) === 'onCommit') this.waiting = rows;
   }
 
   flush(): MaybeAsync {
-    if (this.onCommit) return this.store.drainChanges(this.forwardChange);
+    if (this.waiting !== null) return this.waiting.drainChanges(this.forwardChange);
   }
 
   /** Writes the row just located and forwards the change, unless that waits for the barrier. */
   protected update(entry: StoreEntry<K, T>, key: K, value: T | null, before: T | null, timestamp: number): MaybeAsync {
     this.store.write(entry, value, timestamp);
-    if (this.onCommit) return;
-    return this.downstream.process(key, new Change(value, before), timestamp);
+    if (this.waiting !== null) return;
+    const { versions } = this;
+    if (versions === null) return this.downstream.process(key, new Change(value, before), timestamp);
+    if (versions.wasRejected) {
+      this.context.dropped('expired');
+      return;
+    }
+    return this.downstream.process(key, new Change(value, before, versions.isLatest), timestamp);
   }
 
   private readonly forwardChange = (change: StoreChange<K, T>): MaybeAsync => {

@@ -6,10 +6,10 @@
  * the row that this table had, computed from the parent's old value or read from the own store.
  */
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
-import type { TimestampedKeyValueStore } from '../stores/store.js';
-import { keyValueStore } from './connected-store.js';
+import { keyValueStore, versionedRows } from './connected-store.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
+import type { TableRows, VersionedRows } from './versioned-rows.js';
 import type { Awaitable } from './user-functions.js';
 
 export interface TableTransformOptions {
@@ -21,7 +21,9 @@ export interface TableTransformOptions {
 export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>> {
   private readonly storeName: string | null;
   protected readonly sendOldValues: boolean;
-  private store: TimestampedKeyValueStore<K, R> | null = null;
+  private store: TableRows<K, R> | null = null;
+  /** Not null: the store, when it keeps versions. */
+  private versions: VersionedRows<K, R> | null = null;
 
   constructor(options: TableTransformOptions) {
     super();
@@ -31,7 +33,9 @@ export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>>
 
   override init(context: OperatorContext): void {
     super.init(context);
-    if (this.storeName !== null) this.store = keyValueStore(context, this.storeName);
+    if (this.storeName === null) return;
+    this.versions = versionedRows(context, this.storeName);
+    this.store = this.versions ?? keyValueStore(context, this.storeName);
   }
 
   process(key: K, change: Change<V>, timestamp: number): MaybeAsync {
@@ -71,7 +75,12 @@ export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>>
     const before = this.sendOldValues ? row.value : null;
     if (this.skipsAbsent && after === null && before === null) return;
     this.store.write(row, after, timestamp);
-    return this.downstream.process(key, new Change(after, before, isLatest), timestamp);
+    if (this.versions === null) return this.downstream.process(key, new Change(after, before, isLatest), timestamp);
+    if (this.versions.wasRejected) {
+      this.context.dropped('expired');
+      return;
+    }
+    return this.downstream.process(key, new Change(after, before, this.versions.isLatest), timestamp);
   }
 }
 

@@ -17,7 +17,9 @@ const by = oneOf('first', 'length', 'value');
 const kinds = oneOf('inner', 'left', 'outer');
 const innerOrLeft = oneOf('inner', 'left');
 const aggregates = oneOf('count', 'reduce', 'aggregate');
-const kept = fc.boolean();
+/** Of a table: not under a name, under one, or in versions. */
+const kept = oneOf(false, false, true, true, { versionedMs: 20 }, { versionedMs: 300_000 });
+const isKept = fc.boolean();
 const windows = fc.oneof(timeWindows, sessionWindows, slidingWindows);
 const grace = oneOf(0, 0, 5, 1000);
 
@@ -29,7 +31,14 @@ const streamStages: readonly RandomStage[] = [
   {
     on: 'stream',
     leaves: 'stream',
-    stage: fields({ do: fc.constant('join'), kind: kinds, kept, beforeMs: oneOf(0, 3, 20), afterMs: oneOf(0, 3, 20), graceMs: grace }),
+    stage: fields({
+      do: fc.constant('join'),
+      kind: kinds,
+      kept: isKept,
+      beforeMs: oneOf(0, 3, 20),
+      afterMs: oneOf(0, 3, 20),
+      graceMs: grace,
+    }),
   },
   { on: 'stream', leaves: 'stream', stage: fields({ do: fc.constant('tableJoin'), kind: innerOrLeft }) },
   { on: 'stream', leaves: 'stream', stage: fields({ do: fc.constant('globalJoin'), kind: innerOrLeft }) },
@@ -66,7 +75,7 @@ const countedStages: readonly RandomStage[] = [
 const stagesOn: Readonly<Record<Kind, readonly RandomStage[]>> = { stream: streamStages, table: tableStages, counted: countedStages };
 
 function windowed(stage: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
-  return merged(stage, fields({ window: windows, kept }), seldom('suppress', 3));
+  return merged(stage, fields({ window: windows, kept: isKept }), seldom('suppress', 3));
 }
 
 function stagesFrom(kind: Kind, length: number): fc.Arbitrary<readonly JsonObject[]> {

@@ -1,9 +1,10 @@
 /** One stage of a pipeline: what it does, and the names and stores that it gives. The functions are those of `Pipeline.java`. */
 import type { KTable } from '../../../src/dsl/ktable.js';
-import { NotBuiltError, number, object, text, type JsonObject } from '../../case.js';
+import { isObject, NotBuiltError, number, object, text, type JsonObject } from '../../case.js';
 import { consumed } from './inputs.js';
 
 type Text = string | null;
+type KeptRows = { readonly storeName: string; readonly historyRetention?: number } & typeof consumed;
 
 export class PipelineStage {
   constructor(
@@ -25,7 +26,13 @@ export class PipelineStage {
   }
 
   get isKept(): boolean {
-    return this.definition.kept === true;
+    return this.definition.kept === true || this.versions.historyRetention !== undefined;
+  }
+
+  /** The option `historyRetention` of a table that keeps versions, none otherwise. */
+  private get versions(): { readonly historyRetention?: number } {
+    const { kept } = this.definition;
+    return isObject(kept) ? { historyRetention: number(kept, 'versionedMs') } : {};
   }
 
   get storeName(): string {
@@ -46,17 +53,17 @@ export class PipelineStage {
   }
 
   /** The option `materialized` of a table that is kept under a name, none otherwise. */
-  kept(): { readonly materialized?: { readonly storeName: string } & typeof consumed } {
-    return this.isKept ? { materialized: { storeName: this.storeName, ...consumed } } : {};
+  kept(): { readonly materialized?: KeptRows } {
+    return this.isKept ? { materialized: { storeName: this.storeName, ...this.versions, ...consumed } } : {};
   }
 
   /** The same for a table that has a store in any case. */
-  rows(): { readonly materialized: { readonly storeName?: string } & typeof consumed } {
-    return { materialized: { ...(this.isKept ? { storeName: this.storeName } : {}), ...consumed } };
+  rows(): { readonly materialized: Partial<KeptRows> & typeof consumed } {
+    return { materialized: { ...(this.isKept ? { storeName: this.storeName, ...this.versions } : {}), ...consumed } };
   }
 
-  counts(): { readonly materialized: { readonly storeName?: string } } {
-    return { materialized: this.isKept ? { storeName: this.storeName } : {} };
+  counts(): { readonly materialized: Pick<Partial<KeptRows>, 'storeName' | 'historyRetention'> } {
+    return { materialized: this.isKept ? { storeName: this.storeName, ...this.versions } : {} };
   }
 
   rekey(value: Text): Text {

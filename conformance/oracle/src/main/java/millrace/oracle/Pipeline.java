@@ -18,6 +18,8 @@ import org.apache.kafka.streams.kstream.TableJoined;
 import org.apache.kafka.streams.kstream.ValueJoiner;
 import org.apache.kafka.streams.kstream.internals.NamedInternal;
 import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.Stores;
+import org.apache.kafka.streams.state.VersionedBytesStoreSupplier;
 
 /** The operation `pipeline`: stages one after the other, each on the stream or table that the one before left. This class does the stages of tables. */
 final class Pipeline {
@@ -146,7 +148,7 @@ final class Pipeline {
         }
 
         boolean isKept() {
-            return stage.path("kept").asBoolean();
+            return stage.path("kept").asBoolean() || stage.path("kept").isObject();
         }
 
         Duration millis(String field) {
@@ -171,10 +173,22 @@ final class Pipeline {
         }
 
         Materialized<String, String, KeyValueStore<Bytes, byte[]>> rows() {
+            if (versions() != null) {
+                return Materialized.<String, String>as(versions()).withKeySerde(TEXT).withValueSerde(TEXT);
+            }
             return isKept() ? Tables.rows("store" + index) : Materialized.with(TEXT, TEXT);
         }
 
+        /** null when the stage keeps no versions. */
+        private VersionedBytesStoreSupplier versions() {
+            JsonNode history = stage.path("kept").path("versionedMs");
+            return history.isMissingNode() ? null : Stores.persistentVersionedKeyValueStore("store" + index, Duration.ofMillis(history.asLong()));
+        }
+
         Materialized<String, Long, KeyValueStore<Bytes, byte[]>> counts() {
+            if (versions() != null) {
+                return Materialized.<String, Long>as(versions()).withKeySerde(TEXT).withValueSerde(Serdes.Long());
+            }
             return isKept()
                 ? Materialized.<String, Long, KeyValueStore<Bytes, byte[]>>as("store" + index).withKeySerde(TEXT).withValueSerde(Serdes.Long())
                 : Materialized.with(TEXT, Serdes.Long());
