@@ -19,6 +19,7 @@ const arrows = {
   stores: ['kafka', 'serdes', 'time', ...leaves],
   runtime: ['transactions', 'rebalance', 'stores', 'kafka', 'topology', 'processors', 'time', 'serdes', ...leaves],
   queries: ['rebalance', 'stores', 'topology', 'time', 'serdes', 'kafka', ...leaves],
+  'query-server': ['app', 'queries', ...leaves],
   app: ['queries', 'runtime', 'transactions', 'rebalance', 'stores', 'kafka', 'dsl', 'topology', 'processors', 'time', 'serdes', ...leaves],
 };
 

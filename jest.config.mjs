@@ -15,6 +15,7 @@ const shared = {
     // Examples import the package by its name; here it is the sources (as `paths` says in tsconfig.json).
     '^millrace$': '<rootDir>/src/index.ts',
     '^millrace/testing$': '<rootDir>/src/testing/index.ts',
+    '^millrace/query-server$': '<rootDir>/src/query-server/index.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   transform: {

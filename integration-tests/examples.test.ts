@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Consumer, Message, Producer } from 'kafkajs';
 import { Kafka, logLevel } from 'kafkajs';
@@ -51,9 +52,18 @@ async function createTopics(...names: string[]): Promise<void> {
   await admin.disconnect();
 }
 
-function start(example: string): ChildProcess {
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+function start(example: string, more: NodeJS.ProcessEnv = {}): ChildProcess {
   const child = spawn(process.execPath, ['--import', 'tsx', join('examples', example)], {
-    env: { ...process.env, NODE_OPTIONS: '', KAFKA_BROKERS: stack.bootstrapServers.join(','), TMPDIR: folder },
+    env: { ...process.env, NODE_OPTIONS: '', KAFKA_BROKERS: stack.bootstrapServers.join(','), TMPDIR: folder, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
@@ -172,6 +182,27 @@ describe('the examples', () => {
       ['i2', 'overdue'],
     ]);
     await endsWell(child);
+  });
+
+  it('10 answers over HTTP, in each instance for both', async () => {
+    await createTopics('texts');
+    await send('texts', [{ value: 'tea and rice' }, { value: 'tea' }]);
+    const ports = [await freePort(), await freePort()];
+    const both = ports.map((port, at) => start('10-query-server.ts', { PORT: String(port), TMPDIR: join(folder, `words-${at}`) }));
+    const ask = async (port: number, word: string): Promise<unknown> => {
+      const answer = await fetch(`http://127.0.0.1:${port}/stores/words/key?key=${word}`).catch(() => null);
+      return answer?.ok === true ? ((await answer.json()) as { value: unknown }).value : answer?.status;
+    };
+    for (const port of ports) {
+      await until(
+        'all words are counted',
+        async () => (await ask(port, 'tea')) === 2 && (await ask(port, 'rice')) === 1,
+        60_000,
+        () => output,
+      );
+      expect(await ask(port, 'coffee')).toBeNull();
+    }
+    for (const child of both) await endsWell(child);
   });
 
   it('08 tells a visit when it is over', async () => {

@@ -44,6 +44,8 @@ export const errorTable = {
   MILL_STORE_CORRUPTED: 'The local store can’t be read; Millrace wipes it and restores it from its changelog.',
   MILL_STORE_IO: 'Check free space and rights of the state directory’s disk; nothing committed is lost, the changelog has it.',
   MILL_QUERY_INVALID: 'Correct the query as the message says.',
+  MILL_QUERY_FORWARD: 'Ask again: the instance that has the data was not reached, or took too long. See its log and `applicationServer`.',
+  MILL_PACKAGE_MISSING: 'Install the package that the message names.',
   MILL_STORE_NOT_AVAILABLE:
     'Ask again: the app is starting, or the group moves or restores the store. `standbys: "use"` reads what is there already.',
   MILL_STORE_NOT_LOCAL: 'Ask the instance that `metadataForKey` names, or go through the query server, which does.',

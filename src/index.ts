@@ -131,6 +131,8 @@ export type {
 } from './queries/query.js';
 export type { QueryIterator } from './queries/query-iterator.js';
 export type { KeyPartitioner } from './queries/key-partition.js';
+export type { InstanceMetadata, KeyMetadata, KeyMetadataOptions } from './queries/metadata.js';
+export type { StoreInfo } from './queries/store-info.js';
 export { mergePositions } from './queries/position.js';
 export type { Position } from './queries/position.js';
 export type { Isolation } from './queries/query-host.js';

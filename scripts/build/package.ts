@@ -54,7 +54,7 @@ function importCheck(tarball: string, folder: string): Check {
     name: 'install and import',
     async run() {
       await run('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', '--prefer-offline', tarball]);
-      const script = `await import('millrace'); await import('millrace/testing');`;
+      const script = `await import('millrace'); await import('millrace/testing'); await import('millrace/query-server');`;
       await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: folder });
       return null;
     },

@@ -51,5 +51,5 @@ export class DocsProgram {
   }
 }
 
-/** Of the packages `millrace` and `millrace/testing`. */
-export const entryPoints = ['src/index.ts', 'src/testing/index.ts'] as const;
+/** Of `millrace`, `millrace/testing` and `millrace/query-server`. */
+export const entryPoints = ['src/index.ts', 'src/testing/index.ts', 'src/query-server/index.ts'] as const;

@@ -1,5 +1,6 @@
 import type { HostedTask, Isolation, QueryHost } from '../queries/query-host.js';
 import { positionBefore } from '../queries/position.js';
+import type { GroupView } from '../rebalance/group-view.js';
 import { parseTaskId } from '../rebalance/task-id.js';
 import type { GlobalTables } from '../runtime/global-tables.js';
 import type { SerdeDefaults } from '../runtime/serde-defaults.js';
@@ -11,26 +12,25 @@ import type { Topology } from '../topology/nodes.js';
 import type { StreamsState } from './streams-app.js';
 
 export interface AppQueryHostParts {
-  readonly applicationId: string;
   readonly topology: Topology;
   readonly serdes: SerdeDefaults;
   readonly state: () => StreamsState;
   readonly built: () => BuiltThread | null;
   readonly globals: () => GlobalTables | null;
+  readonly groupView: () => GroupView;
+  readonly processId: () => string | null;
 }
 
 /** The app as queries see it. */
 export class AppQueryHost implements QueryHost {
-  readonly applicationId: string;
   readonly topology: Topology;
 
   constructor(private readonly parts: AppQueryHostParts) {
-    this.applicationId = parts.applicationId;
     this.topology = parts.topology;
   }
 
-  keySerde(store: StoreSpec): CompiledSerde<unknown> {
-    return this.parts.serdes.ofStore(store).key;
+  serdes(store: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> } {
+    return this.parts.serdes.ofStore(store);
   }
 
   closedBecause(): string | null {
@@ -77,6 +77,14 @@ export class AppQueryHost implements QueryHost {
     const state = globals?.tables ?? null;
     if (globals === null || state === null || !globals.isCaughtUp) return null;
     return { taskId: 'global', partition: 0, role: 'active', state, position: () => positionBefore(globals.positions()) };
+  }
+
+  groupView(): GroupView {
+    return this.parts.groupView();
+  }
+
+  processId(): string | null {
+    return this.parts.processId();
   }
 
   requestCommit(): void {

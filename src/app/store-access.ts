@@ -1,3 +1,6 @@
+import { metadataForAll, metadataForKey, metadataForStore } from '../queries/metadata.js';
+import type { InstanceMetadata, KeyMetadata, KeyMetadataOptions } from '../queries/metadata.js';
+import { storeInfos, type StoreInfo } from '../queries/store-info.js';
 import type { StateQueryRequest, StateQueryResult } from '../queries/state-query.js';
 import type { KeyValueView } from '../queries/views/key-value-view.js';
 import type { SessionView } from '../queries/views/session-view.js';
@@ -40,5 +43,33 @@ export abstract class StoreAccess {
    */
   query<R>(request: StateQueryRequest<R>): Promise<StateQueryResult<R>> {
     return this.queries.query(request);
+  }
+
+  /** The stores that `store` and `query` can read. */
+  stores(): readonly StoreInfo[] {
+    return storeInfos(this.queries);
+  }
+
+  /**
+   * Every instance of the app, with its `applicationServer` and what it has, as of the last assignment of the group.
+   *
+   * @throws MILL_STORE_NOT_AVAILABLE before the first one, and when the app does not run
+   */
+  metadataForAll(): readonly InstanceMetadata[] {
+    return metadataForAll(this.queries.host);
+  }
+
+  /** Instances that have a partition of the store, or a copy of one. @throws MILL_TOPOLOGY_UNKNOWN_STORE, and as `metadataForAll` */
+  metadataForStore(store: string): readonly InstanceMetadata[] {
+    return metadataForStore(this.queries, store);
+  }
+
+  /**
+   * The instance that runs the partition of a key, and those that keep a copy of it.
+   *
+   * @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_SERDE, and as `metadataForAll`
+   */
+  metadataForKey<K>(store: string, key: K, options: KeyMetadataOptions<K> = {}): KeyMetadata {
+    return metadataForKey(this.queries, store, key, options);
   }
 }

@@ -114,12 +114,13 @@ export class StreamsApp extends StoreAccess {
     this.serdes = new SerdeDefaults(this.config.defaultKeySerde, this.config.defaultValueSerde);
     this.queries = new StoreQueries(
       new AppQueryHost({
-        applicationId: this.config.applicationId,
         topology,
         serdes: this.serdes,
         state: () => this.currentState,
         built: () => this.built,
         globals: () => this.globals,
+        groupView: () => this.view,
+        processId: () => this.directory?.processId ?? null,
       }),
     );
     const faults = [...this.serdes.missing(topology), ...reusedSourceTopicFaults(topology, this.config.deserializationHandler)];

@@ -1,4 +1,5 @@
 /** What queries need of an app, or of a test driver: its stores, who owns what, and commits. */
+import type { GroupView } from '../rebalance/group-view.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { TaskState } from '../stores/task-state.js';
@@ -21,8 +22,8 @@ export interface HostedTask {
 
 export interface QueryHost {
   readonly topology: Topology;
-  readonly applicationId: string;
-  keySerde(store: StoreSpec): CompiledSerde<unknown>;
+  /** Those that the store uses. */
+  serdes(store: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
   /** Why nothing can be read now ("the app is not started"); null when it can. */
   closedBecause(): string | null;
   /** Tasks of a sub-topology that are open here. */
@@ -35,4 +36,8 @@ export interface QueryHost {
   globals(): HostedTask | null;
   /** Commits soon instead of at the next commit interval. */
   requestCommit(): void;
+  /** Who has what, by the group's last assignment. */
+  groupView(): GroupView;
+  /** Of this instance in the group; null: not known yet. */
+  processId(): string | null;
 }

@@ -15,7 +15,7 @@ export class DriverGlobals {
   private constructor(
     private readonly topology: Topology,
     private readonly serdes: SerdeDefaults,
-    private readonly state: TaskState,
+    readonly state: TaskState,
   ) {}
 
   static async open(topology: Topology, serdes: SerdeDefaults, logger: Logger): Promise<DriverGlobals> {

@@ -20,7 +20,10 @@ import type { StateStore } from '../stores/store.js';
 import { TaskState } from '../stores/task-state.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
 import { qualifiedName, type TaskId } from '../topology/task-layout.js';
+import { storeInfos } from '../queries/store-info.js';
+import { StoreQueries } from '../queries/store-queries.js';
 import { DriverGlobals } from './driver-globals.js';
+import { DriverQueryHost } from './driver-query-host.js';
 import type { DriverTopics } from './driver-topics.js';
 import type { TestDriverConfig } from './test-driver-config.js';
 import type { TopicLog } from './topic-log.js';
@@ -47,18 +50,37 @@ export class DriverTasks {
   private epoch = 0;
   private readonly alignment = new AlignmentGroups();
 
+  /** The stores as readers from outside see them. */
+  readonly queries: StoreQueries;
+  private isClosed = false;
+
   private constructor(
     private readonly options: DriverTasksOptions,
     private readonly globals: DriverGlobals,
-  ) {}
+    serdes: SerdeDefaults,
+  ) {
+    this.queries = new StoreQueries(
+      new DriverQueryHost({
+        topology: options.topology,
+        serdes,
+        tasks: this.tasks,
+        globals: globals.state,
+        isClosed: () => this.isClosed,
+        requestCommit: () => {
+          this.commitRequested = true;
+        },
+      }),
+    );
+  }
 
   static async open(options: DriverTasksOptions): Promise<DriverTasks> {
     const { topology, config, applicationId } = options;
     const serdes = new SerdeDefaults(config.defaultKeySerde ?? null, config.defaultValueSerde ?? null);
     await serdes.prepare(topology, (name, internal) => qualifiedName(applicationId, { name, internal }));
     const globals = await DriverGlobals.open(topology, serdes, config.logger ?? silentLogger);
-    const tasks = new DriverTasks(options, globals);
+    const tasks = new DriverTasks(options, globals, serdes);
     for (const id of options.topics.layout.tasks) tasks.tasks.push(await tasks.openTask(id, serdes));
+    await tasks.followCommits();
     return tasks;
   }
 
@@ -110,6 +132,11 @@ export class DriverTasks {
     return owner?.active.state.store(name);
   }
 
+  /** From the first record on, so that no reader has to wait for a commit that a test may never make. */
+  private async followCommits(): Promise<void> {
+    for (const { name } of storeInfos(this.queries)) await this.queries.readable(name, {}, (all) => all);
+  }
+
   dropped(): Map<DropReason, number> {
     const total = new Map<DropReason, number>();
     for (const { metrics } of this.tasks) {
@@ -125,6 +152,7 @@ export class DriverTasks {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     for (const { active } of this.tasks) await active.close(true);
     await this.globals.close();
   }

@@ -5,6 +5,13 @@
  * the topology writes to a topic it also reads are processed too. All of it happens inside `pipe`, so a test needs no waiting.
  */
 import { MillraceError } from '../errors.js';
+import type { StateQueryRequest, StateQueryResult } from '../queries/state-query.js';
+import type { KeyValueView } from '../queries/views/key-value-view.js';
+import type { SessionView } from '../queries/views/session-view.js';
+import type { ViewOptions } from '../queries/views/store-view.js';
+import type { VersionedView } from '../queries/views/versioned-view.js';
+import { viewOf, type AnyView, type ViewKind } from '../queries/views/view-of.js';
+import type { WindowView } from '../queries/views/window-view.js';
 import type { DropReason } from '../processors/operator.js';
 import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { StateStore } from '../stores/store.js';
@@ -106,6 +113,30 @@ export class TopologyTestDriver {
       }
       return store as S;
     });
+  }
+
+  /**
+   * A read-only view of a store over all partitions, as `StreamsApp.store` gives it. With `autoCommit: false` the default `isolation` shows nothing before `commit`.
+   *
+   * @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_WRONG_TYPE
+   */
+  async view<K = unknown, V = unknown>(
+    name: string,
+    options?: ViewOptions<K> & { readonly kind?: 'keyValue' },
+  ): Promise<KeyValueView<K, V>>;
+  async view<K = unknown, V = unknown>(name: string, options: ViewOptions<K> & { readonly kind: 'window' }): Promise<WindowView<K, V>>;
+  async view<K = unknown, V = unknown>(name: string, options: ViewOptions<K> & { readonly kind: 'session' }): Promise<SessionView<K, V>>;
+  async view<K = unknown, V = unknown>(
+    name: string,
+    options: ViewOptions<K> & { readonly kind: 'versioned' },
+  ): Promise<VersionedView<K, V>>;
+  async view<K, V>(name: string, options: ViewOptions<K> & { readonly kind?: ViewKind } = {}): Promise<AnyView<K, V>> {
+    return this.exclusively(async ({ queries }) => viewOf<K, V>(queries, name, options));
+  }
+
+  /** Asks a store partition by partition, as `StreamsApp.query` does. @throws MILL_TOPOLOGY_UNKNOWN_STORE */
+  async query<R>(request: StateQueryRequest<R>): Promise<StateQueryResult<R>> {
+    return this.exclusively(({ queries }) => queries.query(request));
   }
 
   /** Records that the rules dropped so far, over all operators. */

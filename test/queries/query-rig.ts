@@ -9,6 +9,7 @@ import { SessionView } from '../../src/queries/views/session-view.js';
 import type { ViewOptions } from '../../src/queries/views/store-view.js';
 import { VersionedView } from '../../src/queries/views/versioned-view.js';
 import { WindowView } from '../../src/queries/views/window-view.js';
+import { emptyGroupView } from '../../src/rebalance/group-view.js';
 import type { StateStore, StoreSpec } from '../../src/stores/store.js';
 import type { TaskState } from '../../src/stores/task-state.js';
 import type { Topology } from '../../src/topology/nodes.js';
@@ -104,18 +105,19 @@ export class QueryRig {
   private get host(): QueryHost {
     const { spec } = this;
     return {
-      applicationId: 'app',
       topology: {
         stores: new Map([[spec.name, { spec, processors: [], sourceTopic: null }]]),
         globalStores: new Map(),
         subTopologies: [{ id: 0, nodes: [], sourceTopics: [], sourcePatterns: [], sinkTopics: [], stores: [spec.name] }],
       } as unknown as Topology,
-      keySerde: () => compileSerde(spec.keySerde ?? serdes.string),
+      serdes: () => ({ key: compileSerde(spec.keySerde ?? serdes.string), value: compileSerde(spec.valueSerde ?? serdes.int32) }),
       closedBecause: () => null,
       tasksOf: () => this.tasks,
       ownedPartitions: () => this.tasks.map(({ partition }) => partition),
       partitionCount: () => this.count,
       globals: () => null,
+      groupView: () => emptyGroupView,
+      processId: () => null,
       requestCommit: () => {
         this.commitsAsked++;
       },

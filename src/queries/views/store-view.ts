@@ -155,7 +155,7 @@ export abstract class StoreView<K> {
     const count = host.partitionCount(subTopology);
     if (count === null) throw this.noneHere();
     if (read.length >= count) return;
-    const partition = partitionOf(key, host.keySerde(spec), count, this.options.partitioner);
+    const partition = partitionOf(key, host.serdes(spec).key, count, this.options.partitioner);
     if (!read.some((task) => task.partition === partition)) throw this.absent(partition);
   }
 
