@@ -191,4 +191,34 @@ describe('event time across tasks, under random faults', () => {
     }
     expect(failed).toEqual([]);
   }, 120_000);
+
+  it('sends nothing when nothing happens', async () => {
+    const world = new VirtualWorld(new Random(1));
+    const kafka = inMemoryKafka({ seed: 1, clock: world.clockOf(world.outside), minSessionTimeoutMs: 100 });
+    kafka.createTopic('readings', 2);
+    for (const topic of ['contents', 'late']) kafka.createTopic(topic, 1);
+    const app = new SimulatedApp('app', {
+      world,
+      kafka,
+      topology: () => topology(5_000),
+      config: { applicationId: 'quiet' },
+      faults: () => ({ delayMs: [0.2, 2] }),
+      newId: () => '00000000-0000-4000-8000-000000000001',
+      log: () => undefined,
+    });
+    const sent = (): number => app.app?.metrics().producer?.recordsSent ?? -1;
+    world.install();
+    try {
+      app.start();
+      kafka.produce('readings', [{ partition: 0, key: 'k', value: 'a', timestamp: 5_000 }]);
+      await world.run(20_000);
+      const before = sent();
+      expect(before).toBeGreaterThan(0);
+      await world.run(60_000);
+      expect(sent()).toBe(before);
+    } finally {
+      app.crash();
+      world.uninstall();
+    }
+  });
 });

@@ -6,7 +6,7 @@ import { failAlways, type ErrorPolicy } from '../../../src/runtime/error-policy.
 import { SerdeDefaults } from '../../../src/runtime/serde-defaults.js';
 import type { TaskEnvironment } from '../../../src/runtime/task-environment.js';
 import { TaskMetrics } from '../../../src/runtime/task-metrics.js';
-import { Task } from '../../../src/runtime/task.js';
+import { Task, type TaskOptions } from '../../../src/runtime/task.js';
 import { TaskState } from '../../../src/stores/task-state.js';
 import { TopicLog, type LoggedRecord } from '../../../src/testing/topic-log.js';
 import { AlignmentGroups } from '../../../src/time/watermarks/alignment.js';
@@ -20,6 +20,7 @@ export interface RigOptions {
   /** Default 1 for every topic. */
   readonly partitionCount?: (topic: string) => number | Promise<number>;
   readonly partition?: number;
+  readonly watermarks?: Partial<TaskOptions['watermarks']>;
   /** Committed offset and time of the inputs. */
   readonly start?: { readonly offset: number; readonly partitionTime: number };
 }
@@ -132,7 +133,7 @@ export class TaskRig {
         lag: (topic) => (options.lag === undefined ? 0 : options.lag(topic)),
         isAtEnd: (topic) => (options.lag === undefined ? 0 : options.lag(topic)) === 0,
       },
-      watermarks: { targets: [], repeatEvery: Infinity, alignment: new AlignmentGroups().of('0_0', '0') },
+      watermarks: { targets: [], repeatEvery: Infinity, alignment: new AlignmentGroups().of('0_0', '0'), ...options.watermarks },
       store: (name) => this.state.store(name),
       topicOf: (name, internal) => (internal ? `app-${name}` : name),
       released: (_topic, _partition, size) => {
