@@ -1,5 +1,5 @@
 // Several instances of an app in one test, without a broker: they share the work, one is killed, the other has a copy of its state and goes on. Run:
-//   npx tsx examples/60-several-instances.ts
+//   npx tsx examples/61-several-instances.ts
 import { serdes, StreamsBuilder } from 'millrace';
 import { inMemoryKafka, type InstanceConfig } from 'millrace/testing';
 
