@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { planAssignment, planFailure, type JoinedMember, type TaskSpec } from '../../src/rebalance/assignment-plan.js';
+import { defaultAssignorSettings } from '../../src/rebalance/assignor.js';
 import { stickyAssignor } from '../../src/rebalance/built-in-assignors.js';
 import { formatTaskId, parseTaskId } from '../../src/rebalance/task-id.js';
 
@@ -70,6 +71,23 @@ describe('the leader’s plan', () => {
     const second = plan(specs('0_0', '0_1'), joined('a', active(first, 'a')), joined('b'));
     expect(active(second, 'b')).toEqual(first.withheld.map(formatTaskId));
     expect(second.assignments.get('a')?.settled).toBe(true);
+  });
+
+  it('gives a copy to the target of a task with state while its owner gives it up, and none beside the owner', () => {
+    const stateful = specs('0_0', '0_1').map((spec) => ({ ...spec, changelogs: [{ topic: 'log', partition: spec.task.partition }] }));
+    const settings = { ...defaultAssignorSettings, numStandbyReplicas: 1 };
+    const result = planAssignment({
+      tasks: stateful,
+      members: [joined('a', ['0_0', '0_1']), joined('b')],
+      assignor: stickyAssignor,
+      settings,
+    });
+    const copies = (memberId: string): string[] => result.assignments.get(memberId)!.standbyTasks.map(formatTaskId).sort();
+    expect(result.withheld).toHaveLength(1);
+    // Of the task that stays it keeps the copy, of the one that comes it has one early; the old owner still has the database of that open.
+    expect(copies('b')).toEqual(['0_0', '0_1']);
+    expect(copies('a')).toEqual([]);
+    expect(result.assignments.get('a')!.members[1]!.standbyTasks).toHaveLength(2);
   });
 
   it('believes the claim of the later generation', () => {

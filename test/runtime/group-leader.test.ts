@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { MillraceError } from '../../src/errors.js';
+import type { KafkaPort, OffsetQuery } from '../../src/kafka/port.js';
+import { silentLogger } from '../../src/observability/logger.js';
+import type { JoinedMember } from '../../src/rebalance/assignment-plan.js';
+import { defaultAssignorSettings, type AssignorInput, type TaskAssignor } from '../../src/rebalance/assignor.js';
+import { stickyAssignor } from '../../src/rebalance/built-in-assignors.js';
+import { parseTaskId } from '../../src/rebalance/task-id.js';
+import type { CurrentPlans } from '../../src/runtime/current-plans.js';
+import { GroupLeader, refusal, type GroupLeaderOptions } from '../../src/runtime/group-leader.js';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const probingRebalanceInterval = 60_000;
+
+function member(memberId: string, more: { readonly owned?: readonly string[]; readonly fingerprint?: string } = {}): JoinedMember {
+  return {
+    memberId,
+    groupInstanceId: null,
+    subscription: {
+      version: 2,
+      topics: ['in'],
+      processId: memberId,
+      thread: 0,
+      transactionalId: null,
+      topologyFingerprint: more.fingerprint ?? 'ours',
+      tasksWithState: [],
+      standbyTasks: [],
+      applicationServer: null,
+      tags: {},
+      ownedTasks: (more.owned ?? []).map(parseTaskId),
+      generation: more.owned === undefined ? -1 : 1,
+      nonce: '',
+    },
+  };
+}
+
+function leader(
+  options: { readonly end?: number; readonly error?: Error; readonly planError?: Error; readonly assignor?: TaskAssignor } = {},
+) {
+  const seen: AssignorInput[] = [];
+  const rejoins: string[] = [];
+  const specs = [0, 1].map((partition) => ({
+    task: { subTopology: 0, partition },
+    inputs: [{ topic: 'in', partition }],
+    changelogs: ['x', 'y'].map((topic) => ({ topic, partition })),
+  }));
+  const made = new GroupLeader({
+    port: {
+      listOffsets: async (queries: readonly OffsetQuery[]) => {
+        if (options.error !== undefined) throw options.error;
+        return queries.map(({ topic, partition }) => ({ topic, partition, errorCode: 0, offset: options.end ?? 0 }));
+      },
+    } as unknown as KafkaPort,
+    plans: {
+      known: null,
+      refresh: async () => {
+        if (options.planError !== undefined) throw options.planError;
+        return { specs };
+      },
+    } as unknown as CurrentPlans,
+    topologyFingerprint: 'ours',
+    assignor: options.assignor ?? {
+      name: 'watched',
+      assign: (input) => {
+        seen.push(input);
+        return stickyAssignor.assign(input);
+      },
+    },
+    settings: defaultAssignorSettings,
+    probingRebalanceInterval,
+    requestRejoin: (reason) => rejoins.push(reason),
+    logger: silentLogger,
+  } satisfies GroupLeaderOptions);
+  return { made, seen, rejoins };
+}
+
+describe('the leader of a group', () => {
+  it('tells the assignor the ends of each task’s changelogs, summed', async () => {
+    const { made, seen } = leader({ end: 7 });
+    await made.assign([member('a')]);
+    expect(seen[0]?.tasks.map(({ stateful, endOffsetSum }) => [stateful, endOffsetSum])).toEqual([
+      [true, 14],
+      [true, 14],
+    ]);
+  });
+
+  it('assigns without the ends when the broker refuses them, and tries again when it is away', async () => {
+    const refused = leader({ error: new MillraceError('MILL_BROKER_ERROR', 'no') });
+    await refused.made.assign([member('a')]);
+    expect(refused.seen[0]?.tasks.map(({ endOffsetSum }) => endOffsetSum)).toEqual([null, null]);
+    await expect(leader({ error: new MillraceError('MILL_TRANSPORT', 'away') }).made.assign([member('a')])).rejects.toThrow('away');
+  });
+
+  it('asks for another look while copies warm up, once', async () => {
+    const { made, rejoins } = leader({ end: 100_000 });
+    const assignments = await made.assign([member('a', { owned: ['0_0', '0_1'] }), member('b')]);
+    expect(assignments.get('b')).toMatchObject({ activeTasks: [], warmupTasks: [{ partition: 0 }] });
+    jest.advanceTimersByTime(probingRebalanceInterval - 1);
+    expect(rejoins).toEqual([]);
+    jest.advanceTimersByTime(1);
+    expect(rejoins).toEqual(['copies have had time to catch up']);
+    jest.advanceTimersByTime(probingRebalanceInterval);
+    expect(rejoins).toHaveLength(1);
+  });
+
+  it('does not when nothing warms up any more, or it has ended', async () => {
+    const { made, rejoins } = leader({ end: 100_000 });
+    const both = [member('a', { owned: ['0_0', '0_1'] }), member('b')];
+    await made.assign(both);
+    await made.assign([member('a', { owned: ['0_0', '0_1'] })]);
+    await made.assign(both);
+    made.cancelProbe();
+    jest.advanceTimersByTime(2 * probingRebalanceInterval);
+    expect(rejoins).toEqual([]);
+  });
+
+  it('gives nothing to members of another topology, and says why', async () => {
+    const assignments = await leader().made.assign([member('a'), member('b', { fingerprint: 'other' })]);
+    expect(assignments.get('b')).toMatchObject({ activeTasks: [], error: { code: 'MILL_TOPOLOGY_MISMATCH' } });
+    expect(assignments.get('a')?.activeTasks).toHaveLength(2);
+  });
+
+  it('tells everybody what keeps it from assigning: topics, or a custom assignor', async () => {
+    const missing = await leader({ planError: new MillraceError('MILL_TOPIC_MISSING', 'no topic') }).made.assign([
+      member('a', { owned: ['0_1'] }),
+    ]);
+    expect(missing.get('a')).toMatchObject({ activeTasks: [{ partition: 1 }], error: { code: 'MILL_TOPIC_MISSING' } });
+    const own = { name: 'own', assign: () => new Map() };
+    const invalid = await leader({ assignor: own }).made.assign([member('a')]);
+    expect(invalid.get('a')?.error?.code).toBe('MILL_ASSIGNOR_INVALID');
+  });
+});
+
+describe('what the leader tells', () => {
+  it('is an error of that code, if this version knows it', () => {
+    expect(refusal({ code: 'MILL_ASSIGNOR_INVALID', message: 'x' }).code).toBe('MILL_ASSIGNOR_INVALID');
+    expect(refusal({ code: 'MILL_OF_THE_FUTURE', message: 'x' }).code).toBe('MILL_GROUP_FATAL');
+  });
+});
