@@ -63,6 +63,7 @@ class Instance {
           applicationServer: null,
           tags: {},
           standbyTasks: [],
+          caughtUpTasks: [],
         }),
         inputPartitions: (task) => [{ topic, partition: task.partition }],
         assign: (members) => planAssignment({ tasks, members, assignor: stickyAssignor }).assignments,

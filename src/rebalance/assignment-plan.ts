@@ -96,8 +96,8 @@ function targetOf(input: PlanInput, claims: Claims, refused: ReadonlyMap<string,
   const takers = input.members.flatMap(({ memberId, groupInstanceId, subscription }): AssignorMember[] => {
     if (subscription === null || refused.has(memberId)) return [];
     const ownedTasks = subscription.ownedTasks.filter((task) => claims.ownerOf(task) === memberId);
-    const { processId, tags, standbyTasks, tasksWithState } = subscription;
-    return [{ memberId, groupInstanceId, processId, tags, ownedTasks, standbyTasks, tasksWithState }];
+    const { processId, tags, standbyTasks, caughtUpTasks, tasksWithState } = subscription;
+    return [{ memberId, groupInstanceId, processId, tags, ownedTasks, standbyTasks, caughtUpTasks, tasksWithState }];
   });
   if (takers.length === 0) return new Map();
   const tasks = input.tasks.map(({ task, changelogs }): AssignorTask => ({

@@ -49,6 +49,8 @@ export interface AssignorMember {
   readonly ownedTasks: readonly TaskId[];
   /** Tasks of which it keeps a copy now. */
   readonly standbyTasks: readonly TaskId[];
+  /** Those of `standbyTasks` that were within `acceptableRecoveryLag` of their changelogs when it joined, whatever has been written since. */
+  readonly caughtUpTasks: readonly TaskId[];
   /** How far the state of tasks has got in its process: of running ones, copies, and what is left on disk. */
   readonly tasksWithState: readonly TaskOffsetSum[];
 }

@@ -27,6 +27,8 @@ export interface MemberSubscription {
   readonly tasksWithState: readonly TaskOffsetSum[];
   /** Tasks of which it keeps a copy now. */
   readonly standbyTasks: readonly TaskId[];
+  /** Those of `standbyTasks` that have caught up, by its own account: the ends that the leader reads later have moved on. */
+  readonly caughtUpTasks: readonly TaskId[];
   /** `host:port` under which other instances reach this one for queries. */
   readonly applicationServer: string | null;
   /** Where the instance runs: rack, zone and the like. */
@@ -61,6 +63,7 @@ export function encodeMemberSubscription(subscription: JoinedSubscription, owned
     owned: subscription.ownedTasks.map(formatTaskId),
     state: Object.fromEntries(subscription.tasksWithState.map(({ task, offsetSum }) => [formatTaskId(task), offsetSum])),
     standby: encodeTaskSet(subscription.standbyTasks),
+    ready: encodeTaskSet(subscription.caughtUpTasks),
     server: subscription.applicationServer,
     tags: subscription.tags,
     nonce: subscription.nonce,
@@ -89,6 +92,7 @@ export function decodeMemberSubscription(bytes: Buffer): JoinedSubscription {
       ownedTasks: (body.owned ?? []).map(parseTaskId),
       tasksWithState: Object.entries(body.state ?? {}).map(([task, offsetSum]) => ({ task: parseTaskId(task), offsetSum })),
       standbyTasks: decodeTaskSet(body.standby ?? ''),
+      caughtUpTasks: decodeTaskSet(body.ready ?? ''),
       applicationServer: body.server ?? null,
       tags: body.tags ?? {},
       generation: framed.generation,
@@ -108,6 +112,7 @@ interface SubscriptionBody {
   readonly owned: readonly string[];
   readonly state: Readonly<Record<string, number>>;
   readonly standby: string;
+  readonly ready: string;
   readonly server: string | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly nonce: string;

@@ -5,6 +5,7 @@ import { formatTaskId, type TaskId } from './task-id.js';
 export class StateBook {
   private readonly owners = new Map<string, AssignorMember>();
   private readonly standbys = new Set<string>();
+  private readonly ready = new Set<string>();
   /** task → process → changelog offsets reached; a running task counts as wholly restored. */
   private readonly states = new Map<string, Map<string, number>>();
 
@@ -16,6 +17,7 @@ export class StateBook {
       const { processId } = member;
       for (const { task, offsetSum } of member.tasksWithState) this.addState(formatTaskId(task), processId, offsetSum);
       for (const task of member.standbyTasks) this.standbys.add(`${formatTaskId(task)}@${processId}`);
+      for (const task of member.caughtUpTasks) this.ready.add(`${formatTaskId(task)}@${processId}`);
       for (const task of member.ownedTasks) {
         const key = formatTaskId(task);
         if (this.owners.has(key)) continue;
@@ -51,7 +53,7 @@ export class StateBook {
   }
 
   isCaughtUp(task: AssignorTask, processId: string): boolean {
-    return this.lag(task, processId) <= this.acceptableLag;
+    return this.ready.has(`${formatTaskId(task)}@${processId}`) || this.lag(task, processId) <= this.acceptableLag;
   }
 
   private addState(key: string, processId: string, offsetSum: number): void {

@@ -30,7 +30,8 @@ export interface StandbySlotParts {
   /** Resolves when it is this thread's standbys' turn again; they never take more than a slice at a time. */
   readonly pause: () => Promise<void>;
   readonly clock: () => number;
-  /** After each batch. */
+  readonly onOpened: (task: StandbyTask) => void;
+  /** After each batch, and when it begins. */
   readonly onProgress: (task: StandbyTask) => void;
 }
 
@@ -156,6 +157,7 @@ export class StandbySlot {
     });
     const task = new StandbyTask(plan, opened, stores);
     this.task = task;
+    parts.onOpened(task);
     try {
       for (const store of stores) {
         fetcher.assign(store.changelog, store.position);

@@ -13,7 +13,7 @@ import { StandbySlot, type StandbySlotParts } from './standby-slot.js';
 import type { StandbyTask } from './standby-task.js';
 import type { OpenedState } from './state-opener.js';
 
-export interface StandbyTasksOptions extends Omit<StandbySlotParts, 'source' | 'inTurn' | 'onProgress'> {
+export interface StandbyTasksOptions extends Omit<StandbySlotParts, 'source' | 'inTurn' | 'onOpened' | 'onProgress'> {
   /** Opens the port for standbys; called once, at the first standby. */
   readonly openPort: () => Promise<KafkaPort>;
   readonly openFetcher: (
@@ -48,6 +48,9 @@ export class StandbyTasks {
       ...options,
       source: () => this.openSource(),
       inTurn: (work) => this.turns.run(work),
+      onOpened: (task) => {
+        this.warm.delete(task.id);
+      },
       onProgress: (task) => this.progressed(task),
     };
   }
@@ -62,6 +65,11 @@ export class StandbyTasks {
     const open = new Map<string, StandbyTask>();
     for (const [id, { task }] of this.slots) if (task !== null) open.set(id, task);
     return open;
+  }
+
+  /** Those that are, or once were since they were opened, within `acceptableRecoveryLag` of their changelogs: ready for their task. */
+  get caughtUp(): readonly string[] {
+    return [...this.tasks.values()].filter((task) => this.warm.has(task.id) || this.isClose(task)).map(({ id }) => id);
   }
 
   /** Opens and closes standbys so that there are these; a task in `taken` is left for `release`. `warmups`: those that are to run here once they have caught up. */
@@ -121,9 +129,13 @@ export class StandbyTasks {
   }
 
   private progressed(task: StandbyTask): void {
-    if (!this.warmups.has(task.id) || this.warm.has(task.id) || task.lag > this.options.acceptableRecoveryLag) return;
+    if (!this.warmups.has(task.id) || this.warm.has(task.id) || !this.isClose(task)) return;
     this.warm.add(task.id);
     this.options.onWarm(task.id);
+  }
+
+  private isClose(task: StandbyTask): boolean {
+    return task.lag <= this.options.acceptableRecoveryLag;
   }
 
   private openSource(): Promise<StandbySource> {

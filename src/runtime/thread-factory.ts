@@ -301,6 +301,7 @@ export function buildThread(
       topologyFingerprint: fingerprint,
       tasksWithState: localState.tasks,
       standbyTasks: standbys.ids.map(parseTaskId),
+      caughtUpTasks: standbys.caughtUp.map(parseTaskId),
       applicationServer: settings.applicationServer,
       tags: settings.clientTags,
     }),

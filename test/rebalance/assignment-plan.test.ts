@@ -23,6 +23,7 @@ const joined = (
     applicationServer: null,
     tags: {},
     standbyTasks: [],
+    caughtUpTasks: [],
     ownedTasks: ownedTasks.map(parseTaskId),
     generation: more.generation ?? (ownedTasks.length === 0 ? -1 : 1),
     nonce: '',

@@ -33,17 +33,28 @@ export interface GivenMember {
   readonly instance?: string;
   readonly owns?: readonly string[];
   readonly copies?: readonly string[];
+  readonly ready?: readonly string[];
   readonly state?: Readonly<Record<string, number>>;
   readonly tags?: Readonly<Record<string, string>>;
 }
 
-export const member = ({ id, process = id, instance, owns = [], copies = [], state = {}, tags = {} }: GivenMember): AssignorMember => ({
+export const member = ({
+  id,
+  process = id,
+  instance,
+  owns = [],
+  copies = [],
+  ready = [],
+  state = {},
+  tags = {},
+}: GivenMember): AssignorMember => ({
   memberId: id,
   groupInstanceId: instance ?? null,
   processId: process,
   tags,
   ownedTasks: owns.map(idOf),
   standbyTasks: copies.map(idOf),
+  caughtUpTasks: ready.map(idOf),
   tasksWithState: Object.entries(state).map(([key, offsetSum]) => ({ task: idOf(key), offsetSum })),
 });
 
@@ -69,7 +80,7 @@ export function settled(input: AssignorInput, target: TargetAssignment): Assigno
     const here = new Set([...active, ...copies].map(formatTaskId));
     const stale = known.tasksWithState.filter((one) => !here.has(formatTaskId(one.task)));
     const fresh = [...active, ...copies].map((one) => ({ task: one, offsetSum: end.get(formatTaskId(one)) ?? 0 }));
-    return { ...known, ownedTasks: active, standbyTasks: copies, tasksWithState: [...stale, ...fresh] };
+    return { ...known, ownedTasks: active, standbyTasks: copies, caughtUpTasks: copies, tasksWithState: [...stale, ...fresh] };
   });
   return { ...input, members };
 }
@@ -119,6 +130,7 @@ export const situations = fc
         tags: { zone: processId < 'r' ? 'east' : 'west' },
         ownedTasks: all.filter((_, at) => owners[at] === index).map((one) => idOf(formatTaskId(one))),
         standbyTasks: found.filter(({ isCopy }) => isCopy).map((one) => one.task),
+        caughtUpTasks: [],
         tasksWithState: found.map((one) => ({ task: one.task, offsetSum: one.offsetSum })),
       };
     });

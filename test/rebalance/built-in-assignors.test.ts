@@ -80,6 +80,11 @@ describe('a task with much to restore', () => {
     expect(target.b).toEqual({ active: ['0_1'], standby: [], warmup: [] });
   });
 
+  it('moves when the copy says that it has caught up, although the changelog has grown since', () => {
+    const target = assign(tasks(2, 5000), [running, member({ id: 'b', copies: ['0_1'], ready: ['0_1'], state: { '0_1': 901 } })]);
+    expect(target.b).toEqual({ active: ['0_1'], standby: [], warmup: [] });
+  });
+
   it('moves at once when it has little, or nobody has caught up', () => {
     expect(assign(tasks(2, 100), [running, member({ id: 'b' })]).b!.active).toHaveLength(1);
     expect(assign(tasks(2), [member({ id: 'a', state: { '0_0': 3 } }), member({ id: 'b' })]).b!.active).toHaveLength(1);

@@ -63,6 +63,7 @@ class World {
         applicationServer: null,
         tags: {},
         standbyTasks: [],
+        caughtUpTasks: [],
       }),
       inputPartitions: () => [],
       assign: (members) => planAssignment({ tasks, members, assignor: stickyAssignor }).assignments,

@@ -20,6 +20,7 @@ describe('a member’s subscription', () => {
       applicationServer: 'host:1',
       tags: { zone: 'a' },
       standbyTasks: [parseTaskId('0_4'), parseTaskId('0_5')],
+      caughtUpTasks: [parseTaskId('0_5')],
       ownedTasks: [parseTaskId('1_0')],
       generation: 4,
       nonce: 'n.1',

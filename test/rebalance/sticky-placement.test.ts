@@ -36,6 +36,7 @@ const member = ({ id, process = id, owns = [], state = {} }: Given): AssignorMem
   processId: process,
   tags: {},
   standbyTasks: [],
+  caughtUpTasks: [],
   ownedTasks: owns.map(parseTaskId),
   tasksWithState: Object.entries(state).map(([task, offsetSum]) => ({ task: parseTaskId(task), offsetSum })),
 });
@@ -123,6 +124,7 @@ const situations = fc
       processId,
       tags: {},
       standbyTasks: [],
+      caughtUpTasks: [],
       ownedTasks: tasks.filter((_, t) => owners[t] === i),
       tasksWithState: states.flatMap(([m, t, offsetSum]) => (m === i && tasks[t] !== undefined ? [{ task: tasks[t], offsetSum }] : [])),
     }));

@@ -31,6 +31,7 @@ function member(memberId: string, more: { readonly owned?: readonly string[]; re
       topologyFingerprint: more.fingerprint ?? 'ours',
       tasksWithState: [],
       standbyTasks: [],
+      caughtUpTasks: [],
       applicationServer: null,
       tags: {},
       ownedTasks: (more.owned ?? []).map(parseTaskId),

@@ -312,6 +312,7 @@ describe('a warm-up', () => {
     await until(() => told.warm.length > 0);
     await caughtUp(made, 5);
     await caughtUp(made, 1, '0_1');
+    expect([...made.caughtUp].sort()).toEqual(['0_0', '0_1']);
     feed(3, 5);
     await caughtUp(made, 8);
     expect(told.warm).toEqual(['0_0']);

@@ -233,6 +233,7 @@ export class SimulatedMember {
       applicationServer: null,
       tags: {},
       standbyTasks: [],
+      caughtUpTasks: [],
       ownedTasks: claim.tasks,
       generation: claim.generation,
       nonce: String(claim.wish),
