@@ -205,6 +205,18 @@ describe('the examples', () => {
     for (const child of both) await endsWell(child);
   });
 
+  it('12 sends the results of its calls in the order of the payments', async () => {
+    await createTopics('foreign-payments', 'payments-in-euros', 'unknown-currencies');
+    const payment = (amount: number, currency: string) => ({ key: 'ada', value: JSON.stringify({ amount, currency }) });
+    await send('foreign-payments', [payment(1, 'EUR'), payment(2, 'USD'), payment(3, 'XXX'), payment(4, 'GBP'), payment(5, 'EUR')]);
+    const child = start('12-async-calls.ts');
+    const [results, unknown] = [await read('payments-in-euros'), await read('unknown-currencies')];
+    await until('every payment is told or refused', () => results.length === 4 && unknown.length === 1);
+    expect(results.map(({ value }) => value?.readDoubleBE())).toEqual([1, 1, 5, 5]);
+    expect(unknown[0]?.headers['__streams.errors.message']).toBe('no rate for XXX');
+    await endsWell(child);
+  });
+
   it('08 tells a visit when it is over', async () => {
     await createTopics('page-views', 'visits');
     const begin = 1_700_000_000_000;

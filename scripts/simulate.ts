@@ -1,14 +1,20 @@
-/** `npm run simulate -- --seeds N [--from S] [--seed S]`: random fault schedules against the in-memory cluster; a failing seed is named and can be run again alone. */
+/** `npm run simulate -- --seeds N [--from S] [--seed S] [--job everything|async]`: random fault schedules against the in-memory cluster; a failing seed is named and can be run again alone. */
 import { parseArgs } from 'node:util';
-import { runSchedule } from '../test/simulation/schedule.js';
+import { runSchedule, type ScheduleJob } from '../test/simulation/schedule.js';
 import { runMain } from './run-main.js';
 
 await runMain(async () => {
   const { values } = parseArgs({
-    options: { seeds: { type: 'string', default: '1000' }, from: { type: 'string', default: '1' }, seed: { type: 'string' } },
+    options: {
+      seeds: { type: 'string', default: '1000' },
+      from: { type: 'string', default: '1' },
+      seed: { type: 'string' },
+      job: { type: 'string' },
+    },
   });
+  const job: ScheduleJob = values.job === 'async' ? 'async' : 'everything';
   if (values.seed !== undefined) {
-    const { log, faults, ...rest } = await runSchedule(Number(values.seed), { keepLog: true });
+    const { log, faults, ...rest } = await runSchedule(Number(values.seed), { keepLog: true, job });
     for (const line of log) console.log(line);
     console.log(rest);
     for (const fault of faults) console.log(fault);
@@ -18,7 +24,7 @@ await runMain(async () => {
   const totals = { schedules: 0, failed: 0, crashes: 0, actions: 0, records: 0, virtualMs: 0, steps: 0 };
   const startedAt = performance.now();
   for (let seed = from; seed < from + seeds; seed++) {
-    const result = await runSchedule(seed);
+    const result = await runSchedule(seed, { job });
     totals.schedules++;
     totals.crashes += result.crashes;
     totals.actions += result.actions;

@@ -65,6 +65,10 @@ export type { KTable } from './dsl/ktable.js';
 export type { SessionWindowedKStream } from './dsl/session-windowed-kstream.js';
 export type { TimeWindowedKStream } from './dsl/time-windowed-kstream.js';
 export type * from './dsl/options.js';
+export type * from './dsl/async-options.js';
+export type { AsyncCall } from './processors/async/async-operator.js';
+export type { AsyncCallOptions, AsyncOrder, RetryOptions } from './processors/async/async-options.js';
+export type { AsyncProcessor } from './processors/async/async-processor.js';
 
 export type { Processor, ProcessorContext, Record, RecordMetadata } from './processors/processor.js';
 export { processorOperator } from './processors/processor-operator.js';

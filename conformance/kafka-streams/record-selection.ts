@@ -1,6 +1,7 @@
 /** Cases of which record of a task is next, its times, and when a task waits for an empty partition. They run a real task with two input topics. */
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { silentLogger } from '../../src/observability/logger.js';
+import { callTimers } from '../../src/runtime/call-timers.js';
 import { failAlways } from '../../src/runtime/error-policy.js';
 import { SerdeDefaults } from '../../src/runtime/serde-defaults.js';
 import { TaskMetrics } from '../../src/runtime/task-metrics.js';
@@ -79,6 +80,7 @@ class TaskRig {
         isolation: 'read_uncommitted',
         wallClock: () => this.now,
         requestCommit: () => undefined,
+        calls: callTimers(new TaskMetrics(), () => undefined),
         serde: (serde, node, part) => compiled.compiled(serde, node, part),
       },
       inputs: topics.map((topic) => ({ topic, partition: 0, sourceNode: 'KSTREAM-SOURCE-0000000000', offset: 0, partitionTime: -1 })),

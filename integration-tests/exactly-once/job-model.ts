@@ -73,6 +73,10 @@ export class JobOutput {
     const wanted = (await this.input.poll()).length;
     const mapped = (await this.mapped.poll()).length >= wanted;
     if (this.variant === 'mapOnly') return mapped;
+    if (this.variant === 'async') {
+      await Promise.all([this.updates, this.rekeyed].map((tail) => tail.poll()));
+      return mapped && this.updates.records.length >= wanted && this.rekeyed.records.length >= wanted;
+    }
     await Promise.all([this.updates, this.commits, this.windows, this.finals, this.rekeyed].map((tail) => tail.poll()));
     const commits = new Map(this.commits.records.map(({ key, value }) => [key, foldOf(value).n]));
     const committed = [...commits.values()].reduce((sum, n) => sum + n, 0);
@@ -99,6 +103,12 @@ export class JobOutput {
     const faults = exactly('mapped', this.mapped.records, new Map(model.values), (value) => value?.readInt32BE(0) ?? null);
     if (this.variant === 'mapOnly') return faults;
     faults.push(...exactly('updates', this.updates.records, model.folds, foldOf));
+    if (this.variant === 'async') {
+      faults.push(
+        ...exactly('rekeyed', this.rekeyed.records, new Map([...model.folds].map(([key, folds]) => [rekey(key), folds])), foldOf),
+      );
+      return faults;
+    }
     faults.push(...exactly('windows', this.windows.records, model.windows, foldOf));
     faults.push(...exactly('finals', this.finals.records, model.finals, foldOf));
     faults.push(...exactly('rekeyed', this.rekeyed.records, new Map([...model.folds].map(([key, folds]) => [rekey(key), folds])), foldOf));

@@ -26,13 +26,13 @@ export interface JobTopics {
 /** Milliseconds; the input comes in the order of its timestamps, so no grace is needed. */
 export const windowSize = 2000;
 
-/** `mapOnly` leaves the aggregates away: a job without state. */
-export type JobVariant = 'everything' | 'mapOnly';
+/** `mapOnly` leaves the aggregates away: a job without state. `async` is another job, with asynchronous calls (`async-topology.ts`). */
+export type JobVariant = 'everything' | 'mapOnly' | 'async';
 
 /** Those whose rows are compared with the model. */
 export const stores = ['updates-store', 'commits-store', 'rekeyed-store'] as const;
 
-export function jobTopology(topics: JobTopics, variant: JobVariant): Topology {
+export function jobTopology(topics: JobTopics, variant: Exclude<JobVariant, 'async'>): Topology {
   const builder = new StreamsBuilder();
   const input = builder.stream(topics.input, { keySerde: serdes.string, valueSerde: serdes.int32 });
   input.mapValues((value) => value).to(topics.mapped, { valueSerde: serdes.int32 });

@@ -1,10 +1,22 @@
 /** The process that the fault tests start, kill, freeze and stop: one instance of the job, with a line to its test. */
 import { MillraceError, StreamsApp, type Logger } from 'millrace';
 import type { JobCommand, JobMessage, JobSetup } from './job-messages.js';
+import { asyncTopology } from './async-topology.js';
 import { jobTopology } from './job-topology.js';
 
 const setup = JSON.parse(process.env['JOB_SETUP'] ?? '') as JobSetup;
-const app = new StreamsApp(jobTopology(setup.topics, setup.variant), { ...setup.config, logger: toTest({}) });
+const { topics, variant } = setup;
+/** First attempts of this process, by operator and record. */
+const calls = new Map<string, number>();
+const topology =
+  variant === 'async'
+    ? asyncTopology(topics, { shortMs: 20, longMs: 1500 }, (operator, { topic, partition, offset, attempt }) => {
+        const id = `${operator} ${topic}-${partition}@${offset}`;
+        if (attempt === 1) calls.set(id, (calls.get(id) ?? 0) + 1);
+        return () => undefined;
+      })
+    : jobTopology(topics, variant);
+const app = new StreamsApp(topology, { ...setup.config, logger: toTest({}) });
 
 app.on('state', (state) => tell({ kind: 'state', state }));
 app.on('error', tellError);
@@ -30,7 +42,8 @@ function tell(message: JobMessage): void {
 }
 
 function tellMetrics(): void {
-  tell({ kind: 'metrics', metrics: app.metrics() });
+  const calledAgain = [...calls].filter(([, count]) => count > 1).map(([id]) => id);
+  tell({ kind: 'metrics', metrics: app.metrics(), calls: { records: calls.size, calledAgain } });
 }
 
 function tellError(error: unknown): void {

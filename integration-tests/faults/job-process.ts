@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { AppMetrics, RestoreProgress, StreamsState } from '../../src/index.js';
-import type { JobCommand, JobMessage } from '../exactly-once/job-messages.js';
+import type { JobCalls, JobCommand, JobMessage } from '../exactly-once/job-messages.js';
 import { until } from './until.js';
 
 const jobFile = fileURLToPath(new URL('../exactly-once/job.ts', import.meta.url));
@@ -16,6 +16,8 @@ export class JobProcess {
   /** Restores that came to their end, over all lives of the instance. */
   readonly restored: RestoreProgress[] = [];
   metrics: AppMetrics | null = null;
+  /** Of the present process, as of the last `measure`. */
+  calls: JobCalls | null = null;
   /** Told of every message, before anything waits for it. */
   onMessage: (message: JobMessage) => void = () => undefined;
   private child: ChildProcess | null = null;
@@ -147,6 +149,7 @@ export class JobProcess {
     else if (message.kind === 'restored') this.restored.push(message.progress);
     else if (message.kind === 'metrics') {
       this.metrics = message.metrics;
+      this.calls = message.calls;
       this.answered++;
     }
     if (message.kind === 'log') this.remember(`${message.level} ${message.message} ${message.fields}`);

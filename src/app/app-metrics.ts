@@ -71,6 +71,12 @@ export interface TaskMetricsSnapshot {
   readonly deadLetters: number;
   /** Timers fired. */
   readonly punctuations: number;
+  /** Records for which asynchronous operators called their functions; further calls after failures; calls given up because they took too long. */
+  readonly asyncCalls: number;
+  readonly asyncRetries: number;
+  readonly asyncTimeouts: number;
+  /** Records that asynchronous operators have taken and not finished. */
+  readonly unfinishedRecords: number;
   /** Input positions that were no longer in the log and were set anew by `autoOffsetReset`. */
   readonly positionResets: number;
   /** True while the task runs on this instance. */
@@ -119,6 +125,10 @@ export function snapshotMetrics(state: StreamsState, built: BuiltThread | null):
       productionErrors: metrics.productionErrors,
       deadLetters: metrics.deadLetters,
       punctuations: metrics.punctuations,
+      asyncCalls: metrics.asyncCalls,
+      asyncRetries: metrics.asyncRetries,
+      asyncTimeouts: metrics.asyncTimeouts,
+      unfinishedRecords: active?.task.unfinishedCount ?? 0,
       positionResets: metrics.positionResets,
       active: active !== undefined,
       lag,

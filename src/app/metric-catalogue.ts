@@ -84,6 +84,14 @@ const task: Catalogue<TaskMetricsSnapshot> = {
   },
   deadLetters: { unit: 'records', counter: true, meaning: 'records written to the dead-letter topic' },
   punctuations: { unit: 'count', counter: true, meaning: 'timers of processors that fired', kafkaStreams: 'punctuate-total' },
+  asyncCalls: {
+    unit: 'records',
+    counter: true,
+    meaning: 'records for which [asynchronous operators](../Guides/async.md) called their functions',
+  },
+  asyncRetries: { unit: 'count', counter: true, meaning: 'further calls for records whose call had failed' },
+  asyncTimeouts: { unit: 'count', counter: true, meaning: 'calls that were given up because they took too long' },
+  unfinishedRecords: { unit: 'records', meaning: 'records that asynchronous operators have taken and not finished' },
   positionResets: {
     unit: 'count',
     counter: true,

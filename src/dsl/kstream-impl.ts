@@ -1,3 +1,4 @@
+import { AsyncMapperWork, AsyncProcessorWork, checkSupplier, type AsyncProcessor } from '../processors/async/async-processor.js';
 import { filterOperator } from '../processors/filter.js';
 import { flatMapValuesOperator } from '../processors/flat-map-values.js';
 import { flatMapOperator } from '../processors/flat-map.js';
@@ -22,12 +23,15 @@ import type {
   ValueMapper,
 } from '../processors/user-functions.js';
 import type { TopicNameExtractor } from '../topology/nodes.js';
+import { addAsync } from './async.js';
+import type { AsyncMapper, AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions } from './async-options.js';
 import { BranchedKStreamImpl } from './branched-kstream-impl.js';
 import type { BranchedKStream } from './branched-kstream.js';
 import { requireFunction, requireKind } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, StreamState } from './dsl-context.js';
 import type { GlobalKTable } from './global-ktable.js';
+import type { AsyncNode } from './graph/async-node.js';
 import type { OperatorNode } from './graph/operator-node.js';
 import { operatorNode } from './graph/operator-node.js';
 import { sinkGraphNode } from './graph/sink-graph-node.js';
@@ -215,6 +219,45 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     return this.#rekeyed(addProcess(this.#context.graph, this.#state.node, supplier, options), options);
   }
 
+  mapValuesAsync<VR>(mapper: AsyncMapper<K, V, VR>, options: AsyncValueOptions<K, V, VR> = {}): KStream<K, VR> {
+    return this.#revalued(this.#async(prefix.mapValuesAsync, mapper, options, onlyValue), options);
+  }
+
+  mapAsync<KR, VR>(mapper: AsyncMapper<K, V, readonly [KR, VR]>, options: AsyncRecordOptions<K, V, KR, VR> = {}): KStream<KR, VR> {
+    return this.#rekeyed(this.#async(prefix.mapAsync, mapper, options, onlyPair), options);
+  }
+
+  flatMapValuesAsync<VR>(mapper: AsyncMapper<K, V, Iterable<VR>>, options: AsyncValueOptions<K, V, VR> = {}): KStream<K, VR> {
+    return this.#revalued(this.#async(prefix.flatMapValuesAsync, mapper, options, eachValue), options);
+  }
+
+  flatMapAsync<KR, VR>(
+    mapper: AsyncMapper<K, V, Iterable<readonly [KR, VR]>>,
+    options: AsyncRecordOptions<K, V, KR, VR> = {},
+  ): KStream<KR, VR> {
+    return this.#rekeyed(this.#async(prefix.flatMapAsync, mapper, options, eachPair), options);
+  }
+
+  processAsync<R, KR, VR>(
+    supplier: () => AsyncProcessor<K, V, R, KR, VR>,
+    options: AsyncProcessOptions<K, V, KR, VR> = {},
+  ): KStream<KR, VR> {
+    const node = addAsync(this.#context.graph, this.#state, prefix.processAsync, options, (name) => {
+      checkSupplier(name, supplier);
+      return () => new AsyncProcessorWork(supplier());
+    });
+    return this.#rekeyed(node, options);
+  }
+
+  #async<R>(
+    namePrefix: string,
+    mapper: AsyncMapper<K, V, R>,
+    options: AsyncValueOptions<K, V, unknown>,
+    pairs: (result: R, key: K) => Iterable<readonly [unknown, unknown]>,
+  ): AsyncNode {
+    return addAsync(this.#context.graph, this.#state, namePrefix, options, () => () => new AsyncMapperWork(mapper, pairs));
+  }
+
   #groupedBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V>): GroupedState<KR, V> {
     const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
     this.#context.graph.keyChanging.add(node);
@@ -276,18 +319,34 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   }
 
   /** New values under the same keys. */
-  #revalued<VR>(node: OperatorNode, options: ValueOptions<VR>): KStream<K, VR> {
+  #revalued<VR>(node: OperatorNode | AsyncNode, options: ValueOptions<VR>): KStream<K, VR> {
     this.#context.graph.valueChanging.add(node);
     return this.#context.stream<K, VR>({ ...this.#state, name: node.name, valueSerde: options.valueSerde ?? null, node });
   }
 
   /** New keys: equal ones may now lie in different partitions. */
-  #rekeyed<KR, VR>(node: OperatorNode, options: RecordOptions<KR, VR>): KStream<KR, VR> {
+  #rekeyed<KR, VR>(node: OperatorNode | AsyncNode, options: RecordOptions<KR, VR>): KStream<KR, VR> {
     this.#context.graph.keyChanging.add(node);
     const { sources } = this.#state;
     const { keySerde = null, valueSerde = null } = options;
     return this.#context.stream<KR, VR>({ name: node.name, keySerde, valueSerde, sources, repartitionRequired: true, node });
   }
+}
+
+function onlyPair<P extends readonly [unknown, unknown]>(pair: P): Iterable<P> {
+  return [pair];
+}
+
+function onlyValue<K, VR>(value: VR, key: K): Iterable<readonly [K, VR]> {
+  return [[key, value]];
+}
+
+function eachPair<P extends readonly [unknown, unknown]>(pairs: Iterable<P>): Iterable<P> {
+  return pairs;
+}
+
+function* eachValue<K, VR>(values: Iterable<VR>, key: K): Iterable<readonly [K, VR]> {
+  for (const value of values) yield [key, value];
 }
 
 /** Keeps the function's name, which `describe()` shows. */

@@ -1,3 +1,4 @@
+import type { AsyncProcessor } from '../processors/async/async-processor.js';
 import type { Processor } from '../processors/processor.js';
 import type { RecordMeta } from '../processors/record-meta.js';
 import type {
@@ -11,6 +12,7 @@ import type {
   ValueMapper,
 } from '../processors/user-functions.js';
 import type { TopicNameExtractor } from '../topology/nodes.js';
+import type { AsyncMapper, AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions } from './async-options.js';
 import type { BranchedKStream } from './branched-kstream.js';
 import type { GlobalKTable } from './global-ktable.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
@@ -299,4 +301,64 @@ export interface KStream<K, V> {
    * orders.process(() => new Deduplicate(), { name: 'deduplicate', stores: ['seen'] });
    */
   process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options?: ProcessOptions<KR, VR>): KStream<KR, VR>;
+
+  /**
+   * As `mapValues`, for functions that wait for something outside: up to `concurrency` calls of each task run side by side, and results leave in the order of their
+   * records (`order`). A call may be repeated (`retry`) and takes `timeout` at most; one that fails for good goes to the processing handler.
+   *
+   * The calls belong to the epochs: a result is committed once, together with the end of its record, and commits do not wait for calls. Records that are unfinished
+   * at a commit lie in a store with a changelog, and whoever owns the task after a crash calls for them again. Time downstream does not pass unfinished records.
+   *
+   * @throws MILL_TOPOLOGY_INVALID when an option is out of range
+   * @example
+   * orders.mapValuesAsync(async (order, customer, { signal }) => ({ ...order, score: await scoreOf(customer, { signal }) }), {
+   *   name: 'score',
+   *   concurrency: 32,
+   *   timeout: 2_000,
+   *   retry: { attempts: 3 },
+   * });
+   */
+  mapValuesAsync<VR>(mapper: AsyncMapper<K, V, VR>, options?: AsyncValueOptions<K, V, NoInfer<VR>>): KStream<K, VR>;
+
+  /**
+   * As `mapValuesAsync`, with a new key too. Grouping or joining the result repartitions it.
+   *
+   * @example
+   * visits.mapAsync(async (visit, _key, { signal }) => [await userOf(visit.session, { signal }), visit] as const, { name: 'identify' });
+   */
+  mapAsync<KR, VR>(
+    mapper: AsyncMapper<K, V, readonly [KR, VR]>,
+    options?: AsyncRecordOptions<K, V, NoInfer<KR>, NoInfer<VR>>,
+  ): KStream<KR, VR>;
+
+  /**
+   * As `mapValuesAsync`, with any number of values out of one: none drops the record.
+   *
+   * @example
+   * orders.flatMapValuesAsync(async (order) => ((await isFraud(order)) ? [] : [order]), { name: 'fraud-check' });
+   */
+  flatMapValuesAsync<VR>(mapper: AsyncMapper<K, V, Iterable<VR>>, options?: AsyncValueOptions<K, V, NoInfer<VR>>): KStream<K, VR>;
+
+  /**
+   * As `mapAsync`, with any number of records out of one.
+   *
+   * @example
+   * pages.flatMapAsync(async (url) => (await linksOf(url)).map((link) => [link, url] as const), { name: 'links' });
+   */
+  flatMapAsync<KR, VR>(
+    mapper: AsyncMapper<K, V, Iterable<readonly [KR, VR]>>,
+    options?: AsyncRecordOptions<K, V, NoInfer<KR>, NoInfer<VR>>,
+  ): KStream<KR, VR>;
+
+  /**
+   * Hands each record to a processor of your own in two steps: `call`, of which many run side by side, and then, in the record's turn, `process` with what the call
+   * gave: stores, timers and `forward` belong there. Options and guarantees as for `mapValuesAsync`; with `order: 'perKey'` the next `call` of a key begins after
+   * `process` has ended for the record before it. Grouping or joining the result repartitions it.
+   *
+   * @param supplier makes a new processor at each call: every task has its own (two more are made, and left unused, to check that)
+   * @throws MILL_TOPOLOGY_INVALID when the supplier gives the same object twice, or an option is out of range
+   * @example
+   * payments.processAsync(() => new ChargeCard(), { name: 'charge', stores: ['receipts'], order: 'perKey' });
+   */
+  processAsync<R, KR, VR>(supplier: () => AsyncProcessor<K, V, R, KR, VR>, options?: AsyncProcessOptions<K, V, KR, VR>): KStream<KR, VR>;
 }

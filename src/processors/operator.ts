@@ -11,6 +11,8 @@ import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { Headers } from '../bytes/headers.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { StateStore } from '../stores/store.js';
+import type { CallPort } from './async/call-attempts.js';
+import type { TakenRecord } from './taken-record.js';
 
 /** Receives records. `K`/`V` may be null at run time: each operator states its null rule. */
 export interface Downstream<K = unknown, V = unknown> {
@@ -33,8 +35,28 @@ export interface Operator<K = unknown, V = unknown> extends Downstream<K, V> {
    */
   onWatermark?(watermark: number): MaybeAsync;
   readonly hasDueTimers?: boolean;
+  /** Of operators that go on with a record after `process` has returned. */
+  readonly unfinished?: UnfinishedWork;
   /** Called once when the task is closed, also after a failure. Must not forward. */
   close?(): MaybeAsync;
+}
+
+/**
+ * Records that an operator has taken and whose results have not left. The task asks between two records: it has what is ready sent on, takes nothing more while it
+ * is full, and keeps time behind the oldest.
+ */
+export interface UnfinishedWork {
+  readonly size: number;
+  /** True while no more records may come. */
+  readonly isFull: boolean;
+  /** The record whose result can leave now; null when there is none. */
+  readonly ready: { readonly key: unknown; readonly value: unknown; readonly timestamp: number } | null;
+  /** The unfinished record that came first; null when there is none. */
+  readonly oldest: TakenRecord | null;
+  /** Goes on with what an earlier life of the task has left; called once the task runs. */
+  begin(): void;
+  /** Sends the result of `ready`, whose record it makes the one in work. Throws or rejects with what failed for good. */
+  readonly results: Downstream;
 }
 
 /** Made anew for each task. */
@@ -88,6 +110,12 @@ export interface OperatorContext {
   readonly isFlushing: boolean;
   /** Asks for a commit soon. */
   requestCommit(): void;
+  /** Takes along what belongs to the record in work. */
+  takeRecord(): TakenRecord;
+  /** Makes it the record in work again. Only at a record boundary: from `UnfinishedWork.results`. */
+  enterRecord(record: TakenRecord): void;
+  /** Time for calls that go on outside the task. */
+  readonly calls: CallPort;
   /** Counts a record that the rules drop, and logs the first of a kind. */
   dropped(reason: DropReason): void;
   /** When results of aggregations go downstream, unless the operator has its own setting. */

@@ -2,6 +2,8 @@ import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import type { Headers } from '../bytes/headers.js';
 import { MillraceError } from '../errors.js';
 import type { Cancellable, Downstream, DropReason, OperatorContext, RecordContext, ScheduleOptions } from '../processors/operator.js';
+import type { CallPort } from '../processors/async/call-attempts.js';
+import type { TakenRecord } from '../processors/taken-record.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { StateStore } from '../stores/store.js';
 import type { TaskEnvironment } from './task-environment.js';
@@ -13,8 +15,10 @@ export interface TaskScope {
   readonly partition: number;
   readonly env: TaskEnvironment;
   readonly record: TaskRecord;
-  streamTime(): number;
-  watermark(): number;
+  streamTime(node: string): number;
+  watermark(node: string): number;
+  takeRecord(node: string): TakenRecord;
+  enterRecord(record: TakenRecord): void;
   readonly hasWatermarks: boolean;
   readonly isFlushing: boolean;
   store(node: string, name: string): StateStore;
@@ -80,11 +84,11 @@ export class NodeContext implements OperatorContext {
   }
 
   streamTime(): number {
-    return this.scope.streamTime();
+    return this.scope.streamTime(this.nodeName);
   }
 
   watermark(): number {
-    return this.scope.watermark();
+    return this.scope.watermark(this.nodeName);
   }
 
   get hasWatermarks(): boolean {
@@ -105,6 +109,18 @@ export class NodeContext implements OperatorContext {
 
   requestCommit(): void {
     this.scope.env.requestCommit();
+  }
+
+  takeRecord(): TakenRecord {
+    return this.scope.takeRecord(this.nodeName);
+  }
+
+  enterRecord(record: TakenRecord): void {
+    this.scope.enterRecord(record);
+  }
+
+  get calls(): CallPort {
+    return this.scope.env.calls;
   }
 
   dropped(reason: DropReason): void {

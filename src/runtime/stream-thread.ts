@@ -10,6 +10,7 @@ import { formatTaskId, type TaskId } from '../rebalance/task-id.js';
 import type { EpochProducer } from '../transactions/producer/epoch-producer.js';
 import type { ActiveTask } from './active-task.js';
 import { commitInTime } from './commit-in-time.js';
+import { Drains } from './drains.js';
 import type { EpochRunner } from './epoch-runner.js';
 import { recoveryOf } from './recovery.js';
 import type { StandbyTasks } from './standby-tasks.js';
@@ -66,6 +67,7 @@ export class StreamThread {
   /** Tasks the group gave to this thread. */
   readonly owned = new Set<string>();
   private readonly wakeup = new Wakeup();
+  private readonly drains = new Drains();
   private recovering: Promise<void> | null = null;
   private stopped = false;
   private halted = false;
@@ -117,23 +119,32 @@ export class StreamThread {
   /** Commits what the tasks have done and gives them up; after `rebalanceTimeout` without a commit, as if they had been lost. */
   async revoke(tasks: readonly TaskId[]): Promise<void> {
     const ids = tasks.map(formatTaskId);
-    for (const id of ids) {
-      this.owned.delete(id);
-      const active = this.tasks.get(id);
-      if (active !== undefined) active.paused = true;
-    }
+    for (const id of ids) this.owned.delete(id);
+    const leaving = ids.flatMap((id) => this.tasks.get(id) ?? []);
+    const drained = this.drain(leaving);
     this.parts.listener.onActivity('rebalancing');
     await this.stopOpening(ids);
     let inTime = true;
     if (!this.stopped) {
-      inTime = await commitInTime(this.commitAll(), this.parts.rebalanceTimeout, (waitedMs) => this.tellWaiting(ids, waitedMs));
+      inTime = await commitInTime(this.commitAll(drained), this.parts.rebalanceTimeout, (waitedMs) => this.tellWaiting(ids, waitedMs));
       if (!inTime) this.giveUp(ids);
     }
     await this.closeTasks(ids, inTime && !this.halted && !this.stopped);
     this.report();
   }
 
-  private async commitAll(): Promise<void> {
+  /** Has the tasks take no more records, and stand still once what asynchronous operators have begun is finished. */
+  private drain(tasks: readonly ActiveTask[]): Promise<void> {
+    const atOnce = tasks.filter(({ task }) => task.unfinishedCount === 0);
+    for (const active of atOnce) active.paused = true;
+    if (atOnce.length === tasks.length) return Promise.resolve();
+    return this.drains.finish(tasks).then(() => {
+      for (const active of tasks) active.paused = true;
+    });
+  }
+
+  private async commitAll(drained: Promise<void>): Promise<void> {
+    await drained;
     await this.recovering;
     await this.epochs.checkpoint();
     await this.recovering;
@@ -205,6 +216,7 @@ export class StreamThread {
   fail(error: unknown): void {
     if (this.stopped || this.recovering !== null || this.halted) return;
     this.epochs.failed();
+    this.drains.giveUp();
     this.parts.onEpochLost();
     const kind = recoveryOf(error);
     if (kind === 'recover') {
@@ -367,6 +379,7 @@ export class StreamThread {
       } catch (error) {
         this.fail(error);
       }
+      this.drains.check();
       if (worked > 0) await yieldToIo();
       else await this.sleep();
     }
@@ -444,9 +457,7 @@ export class StreamThread {
   async stop(clean: boolean): Promise<void> {
     if (clean && !this.halted && !this.stopped) {
       await this.recovering;
-      for (const active of this.tasks.values()) active.paused = true;
-      await this.epochs.checkpoint();
-      await this.recovering;
+      await this.commitAll(this.drain([...this.tasks.values()]));
     }
     const isClean = clean && !this.halted && !this.stopped;
     this.end();
@@ -472,6 +483,7 @@ export class StreamThread {
     if (this.resting !== null) clearTimeout(this.resting);
     this.resting = null;
     this.epochs.failed();
+    this.drains.giveUp();
     this.wakeup.notify();
   }
 }

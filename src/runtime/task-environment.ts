@@ -1,6 +1,7 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 import type { Logger } from '../observability/logger.js';
+import type { CallPort } from '../processors/async/call-attempts.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { ErrorPolicy } from './error-policy.js';
 import type { TaskMetrics } from './task-metrics.js';
@@ -25,6 +26,8 @@ export interface TaskEnvironment {
   readonly isolation: 'read_committed' | 'read_uncommitted';
   wallClock(): number;
   requestCommit(): void;
+  /** Time for calls that go on beside the task, and whom to tell that one has ended. */
+  readonly calls: CallPort;
   /** A node's serde compiled, the app's default in its place when the node has none. */
   serde(serde: Serde<unknown> | null, node: string, part: 'key' | 'value'): CompiledSerde<unknown>;
 }

@@ -1,18 +1,13 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
-import { MillraceError } from '../errors.js';
-import type { Operator } from '../processors/operator.js';
 import type { Alignment } from '../time/watermarks/alignment.js';
 import { SourceWatermarks, type UpstreamMark } from '../time/watermarks/source-watermarks.js';
 import type { RepartitionTarget } from '../topology/task-layout.js';
 import type { PartitionLag } from './partition-group.js';
 import type { RecordQueue } from './record-queue.js';
 import type { TaskRecord } from './task-record.js';
+import type { TimeStage } from './time-stages.js';
 import { explainTask, type TaskWatermark } from './watermark-explanation.js';
-
-interface NamedOperator {
-  readonly name: string;
-  readonly operator: Operator;
-}
+import { WatermarkWalk } from './watermark-walk.js';
 
 /** What an earlier life of the task left behind, and who tells it of event time. */
 export interface EventTimeStart {
@@ -28,22 +23,19 @@ export interface EventTimeStart {
 }
 
 /**
- * Event time of one task: takes the watermark of its sources to its operators, parents first, so that what a parent emits reaches its children before they
- * hear of the watermark themselves, and then, at the barrier, to the tasks downstream.
+ * Event time of one task: takes the watermark of its sources to its operators, stage by stage and parents first, so that what a parent emits reaches its children
+ * before they hear of the watermark themselves, and then, at the barrier, to the tasks downstream. A stage behind an operator with unfinished records hears of it once
+ * the records that came before it are finished.
  *
- * A propagation may stop at the deadline and go on in the next slice; the task takes no record before it is done. The watermark is committed with the offsets,
- * so that it is where it was after a restart and no closed window opens again; so is what upstream tasks have told, since it may have been purged.
+ * A propagation may stop at the deadline and go on in the next slice; the task takes no record before it is done. The watermark of the first stage is
+ * committed with the offsets, so that it is where it was after a restart and no closed window opens again; that of the others follows from it and from their
+ * unfinished records. So is what upstream tasks have told, since it may have been purged.
  */
 export class TaskEventTime {
   /** When watermarks are asked for next, ms of the wall clock. */
   nextEmitAt = 0;
   private readonly sources: SourceWatermarks;
-  /** The watermark that the operators have, or are being given. */
-  private given = -Infinity;
-  /** The watermark that all operators have: everything that follows from it was emitted. */
-  private done = -Infinity;
-  /** The operator whose turn it is; -1 when no propagation is under way. */
-  private turn = -1;
+  private readonly walks: readonly WatermarkWalk[];
   /** What the tasks downstream were told last. */
   private told: UpstreamMark = { watermark: -Infinity, idle: false };
   private toldAt: number;
@@ -51,25 +43,25 @@ export class TaskEventTime {
   /** Null when no source of the task has watermarks. */
   static of(
     queues: readonly RecordQueue[],
-    operators: readonly NamedOperator[],
+    stages: readonly TimeStage[],
     record: TaskRecord,
     lags: PartitionLag,
     alignment: Alignment,
     start: EventTimeStart,
   ): TaskEventTime | null {
-    const time = new TaskEventTime(queues, operators, record, lags, alignment, start);
+    const time = new TaskEventTime(queues, stages, record, lags, alignment, start);
     return time.sources.isPresent ? time : null;
   }
 
   private constructor(
     private readonly queues: readonly RecordQueue[],
-    private readonly operators: readonly NamedOperator[],
-    private readonly record: TaskRecord,
+    stages: readonly TimeStage[],
+    record: TaskRecord,
     private readonly lags: PartitionLag,
     private readonly alignment: Alignment,
-    private readonly start: EventTimeStart,
+    private readonly origin: EventTimeStart,
   ) {
-    const { now, inputs, watermark } = start;
+    const { now, inputs, watermark } = origin;
     this.toldAt = now;
     this.sources = new SourceWatermarks(
       queues.map(({ topic, partition, source }, index) => ({
@@ -87,16 +79,33 @@ export class TaskEventTime {
     // Before the first record: what was late when the task stopped is late now.
     this.sources.onPeriodicEmit(now, () => false);
     inputs.forEach(({ marks }, index) => this.hear(index, marks, now));
-    this.given = this.sources.watermark;
-    this.done = this.given;
-    if (start.targets.length === 0 || this.given === -Infinity) return;
-    // The task may have been stopped in the middle of a propagation: downstream hears of the watermark when all that follows from it was emitted.
-    this.done = -Infinity;
-    this.turn = 0;
+    this.walks = stages.map((stage) => new WatermarkWalk(stage, record));
+    this.start();
   }
 
+  /** Called again when the operators are initialised and know their unfinished records. */
+  start(): void {
+    for (const walk of this.walks) {
+      const watermark = walk.stage.watermark(this.sources.watermark);
+      walk.startAt(watermark);
+      // The task may have been stopped in the middle of a propagation: downstream hears of the watermark when all that follows from it was emitted.
+      if (this.origin.targets.length > 0 && watermark !== -Infinity) walk.beginAgain();
+    }
+  }
+
+  /** Of the first stage. */
   get watermark(): number {
-    return this.given;
+    return this.walks[0]?.given ?? -Infinity;
+  }
+
+  /** Holds before `start` too: operators ask when they are initialised, after those that hold them back. */
+  watermarkOf(stage: TimeStage): number {
+    return stage.watermark(this.walkOf(stage)?.given ?? -Infinity);
+  }
+
+  /** The last watermark before which the stage has emitted everything: a record that comes now comes after it. */
+  passedBy(stage: TimeStage): number {
+    return this.walkOf(stage)?.done ?? -Infinity;
   }
 
   /** The lowest watermark that has come in, whether or not operators have heard of it. */
@@ -106,7 +115,11 @@ export class TaskEventTime {
 
   /** True when operators have something to hear. */
   get isMoving(): boolean {
-    return this.turn >= 0 || this.sources.watermark > this.given;
+    for (let i = 0; i < this.walks.length; i++) {
+      const walk = this.walks[i] as WatermarkWalk;
+      if (walk.isUnderWay || this.targetOf(walk, i) > walk.given) return true;
+    }
+    return false;
   }
 
   /** The record just taken from the queue has been processed. */
@@ -146,36 +159,24 @@ export class TaskEventTime {
 
   /** Takes the watermark on until all operators have it, or until `deadline` (ms of `performance.now()`), but by one portion at least. */
   propagate(deadline: number): MaybeAsync {
-    if (this.turn < 0) {
-      if (this.sources.watermark <= this.given) return;
-      this.given = this.sources.watermark;
-      this.turn = 0;
-    }
-    for (let node = this.operators[this.turn]; node !== undefined; node = this.operators[this.turn]) {
-      const { operator } = node;
-      if (operator.onWatermark !== undefined) {
-        this.record.enterTimer(Math.max(0, Math.min(this.given, Number.MAX_SAFE_INTEGER)));
-        const pending = this.tell(node, operator.onWatermark.bind(operator));
-        if (pending !== undefined) return pending.then(() => this.goOn(operator, deadline));
-        if (operator.hasDueTimers === true) {
-          if (performance.now() >= deadline) return;
-          continue;
-        }
+    for (let i = 0; i < this.walks.length; i++) {
+      const walk = this.walks[i] as WatermarkWalk;
+      // A generator may have said more meanwhile.
+      for (let target = this.targetOf(walk, i); walk.isUnderWay || target > walk.given; target = this.targetOf(walk, i)) {
+        if (!walk.isUnderWay) walk.begin(target);
+        const pending = walk.goOn(deadline);
+        if (pending !== undefined) return pending.then(() => (walk.isUnderWay ? undefined : this.propagate(deadline)));
+        if (walk.isUnderWay) return;
       }
-      this.turn++;
     }
-    this.turn = -1;
-    this.done = this.given;
-    // A generator may have said more meanwhile.
-    if (this.sources.watermark > this.given) return this.propagate(deadline);
   }
 
   /** Whether the tasks downstream have something to hear. */
   hasNews(now: number): boolean {
-    if (this.start.targets.length === 0) return false;
+    if (this.origin.targets.length === 0) return false;
     const { watermark, idle } = this.news();
     if (watermark > this.told.watermark || idle !== this.told.idle) return true;
-    return (watermark !== -Infinity || idle) && now - this.toldAt >= this.start.repeatEvery;
+    return (watermark !== -Infinity || idle) && now - this.toldAt >= this.origin.repeatEvery;
   }
 
   /** Takes note that it is told. */
@@ -187,11 +188,11 @@ export class TaskEventTime {
 
   /** Where the tasks hear it. */
   get targets(): readonly RepartitionTarget[] {
-    return this.start.targets;
+    return this.origin.targets;
   }
 
   explain(taskId: string, now: number): TaskWatermark {
-    return explainTask(taskId, this.given, this.sources.explain(), { queues: this.queues, lags: this.lags, now });
+    return explainTask(taskId, this.watermark, this.sources.explain(), { queues: this.queues, lags: this.lags, now });
   }
 
   close(): void {
@@ -199,28 +200,22 @@ export class TaskEventTime {
   }
 
   private news(): UpstreamMark {
-    return { watermark: this.done, idle: this.sources.isIdle && !this.isMoving };
+    let watermark = Infinity;
+    for (const { done } of this.walks) watermark = Math.min(watermark, done);
+    return { watermark, idle: this.sources.isIdle && !this.isMoving };
   }
 
   private hear(index: number, marks: ReadonlyMap<string, UpstreamMark>, now: number): void {
     for (const [task, mark] of marks) this.sources.hear(index, task, mark, now);
   }
 
-  /** Errors of user functions get the node's name. */
-  private tell(node: NamedOperator, onWatermark: (watermark: number) => MaybeAsync): MaybeAsync {
-    try {
-      return onWatermark(this.given)?.catch((error: unknown) => {
-        throw failed(node.name, error);
-      });
-    } catch (error) {
-      throw failed(node.name, error);
-    }
+  /** What the first stage has had is what may come to the others. */
+  private targetOf(walk: WatermarkWalk, index: number): number {
+    return index === 0 ? this.sources.watermark : walk.stage.watermark(this.walks[0]?.done ?? -Infinity);
   }
 
-  private goOn(operator: Operator, deadline: number): MaybeAsync {
-    if (operator.hasDueTimers !== true) this.turn++;
-    else if (performance.now() >= deadline) return;
-    return this.propagate(deadline);
+  private walkOf(stage: TimeStage): WatermarkWalk | undefined {
+    return this.walks.length === 1 ? this.walks[0] : this.walks.find((walk) => walk.stage === stage);
   }
 
   /** Read to its end as far as the brokers are known to have it: a partition that is behind, held or not looked at yet is slow and not idle. */
@@ -228,10 +223,4 @@ export class TaskEventTime {
     const queue = this.queues[index];
     return queue !== undefined && !queue.held && queue.isEmpty && this.lags.isAtEnd(queue.topic, queue.partition);
   };
-}
-
-function failed(node: string, error: unknown): unknown {
-  if (error instanceof MillraceError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new MillraceError('MILL_PROCESSING', `Node ${node} failed at a watermark: ${message}`, { cause: error, details: { node } });
 }

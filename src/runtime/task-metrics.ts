@@ -9,6 +9,12 @@ export class TaskMetrics {
   productionErrors = 0;
   deadLetters = 0;
   punctuations = 0;
+  /** Records for which an asynchronous operator called its function. */
+  asyncCalls = 0;
+  /** Further calls for records whose call had failed. */
+  asyncRetries = 0;
+  /** Calls that were given up because they took too long. */
+  asyncTimeouts = 0;
   /** Input positions that were no longer in the log and were set anew by `autoOffsetReset`. */
   positionResets = 0;
 

@@ -2,6 +2,8 @@ import { noHeaders, type Headers } from '../bytes/headers.js';
 import type { RecordCursor } from '../kafka/record-batch/record-cursor.js';
 import { MillraceError } from '../errors.js';
 import type { RecordContext } from '../processors/operator.js';
+import type { TakenRecord } from '../processors/taken-record.js';
+import { RecordCopy, type SourceBytes } from './record-copy.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 
 /**
@@ -25,16 +27,18 @@ export class TaskRecord implements RecordContext {
   rawKeyEnd = 0;
 
   private isClosed = false;
-  private cursor: RecordCursor | null = null;
+  private cursor: SourceBytes | null = null;
   private override: Headers | null = null;
+  /** The record in work when an operator took it along before; null for one that was just read. */
+  taken: TakenRecord | null = null;
 
   headers(): Headers {
     if (this.override !== null) return this.override;
     return this.cursor === null ? noHeaders : this.cursor.headers();
   }
 
-  /** The cursor whose record is in work, for handlers that need its original bytes. */
-  get source(): RecordCursor | null {
+  /** The bytes of the record in work as it was read, for handlers. */
+  get source(): SourceBytes | null {
     return this.cursor;
   }
 
@@ -45,6 +49,20 @@ export class TaskRecord implements RecordContext {
     this.timestamp = timestamp;
     this.cursor = cursor;
     this.override = null;
+    this.taken = null;
+  }
+
+  /** A record that an operator took along is in work again. */
+  enterTaken(record: TakenRecord): void {
+    this.topic = record.topic;
+    this.partition = record.partition;
+    this.offset = record.offset;
+    this.timestamp = record.timestamp;
+    this.cursor = record.source === null ? null : new RecordCopy(record.source);
+    this.override = record.headers;
+    this.taken = record;
+    this.rawKeySerde = null;
+    this.rawKeyBuffer = null;
   }
 
   /** The task is given up: what a user function that is still pending does from now on must go nowhere. */
@@ -80,6 +98,7 @@ export class TaskRecord implements RecordContext {
     this.rawKeyBuffer = null;
     this.cursor = null;
     this.override = null;
+    this.taken = null;
   }
 
   /** Replaces the headers; returns what was in force, for `restoreHeaders`. */

@@ -1,6 +1,6 @@
 import type { Downstream, Operator } from '../processors/operator.js';
 import { FanOut } from '../processors/fan-out.js';
-import { NodeGuard } from '../processors/node-guard.js';
+import { NodeGuard, type ProcessingErrorHandler } from '../processors/node-guard.js';
 import type { SubTopology, Topology, TopologyNode } from '../topology/nodes.js';
 import { TaskFailures } from './failures.js';
 import { NodeContext, type TaskScope } from './node-context.js';
@@ -14,6 +14,8 @@ export interface WiredTask {
   readonly operators: readonly { readonly name: string; readonly operator: Operator }[];
   /** What stands in front of each processor node and says of an error whose fault it is. */
   readonly guards: ReadonlyMap<string, NodeGuard>;
+  /** Sends the results of asynchronous operators, under the same guard. */
+  readonly results: ReadonlyMap<string, Downstream>;
   /** Calls every operator's `init`, parents first. */
   init(): void;
 }
@@ -31,6 +33,7 @@ export function wireTask(
   const operators = new Map<string, Operator>();
   const entries = new Map<string, Downstream>();
   const guards = new Map<string, NodeGuard>();
+  const results = new Map<string, Downstream>();
   for (const node of order) {
     if (node.kind === 'source') {
       sources.set(node.name, new SourceReader(node, scope.env, scope.record, failures));
@@ -41,7 +44,9 @@ export function wireTask(
     } else {
       const operator = node.supplier() as Operator;
       operators.set(node.name, operator);
-      const guard = new NodeGuard(node.name, operator, (error, name, key, value) => failures.processing(error, name, key, value));
+      const onError: ProcessingErrorHandler = (error, name, key, value) => failures.processing(error, name, key, value);
+      const guard = new NodeGuard(node.name, operator, onError);
+      if (operator.unfinished !== undefined) results.set(node.name, new NodeGuard(node.name, operator.unfinished.results, onError));
       entries.set(node.name, guard);
       guards.set(node.name, guard);
     }
@@ -65,6 +70,7 @@ export function wireTask(
     sources,
     operators: [...operators].map(([name, operator]) => ({ name, operator })),
     guards,
+    results,
     init: () => {
       for (const node of order) {
         const operator = operators.get(node.name);

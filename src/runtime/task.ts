@@ -6,16 +6,20 @@ import type { Cancellable, Operator, ScheduleOptions } from '../processors/opera
 import type { StateStore } from '../stores/store.js';
 import type { Alignment } from '../time/watermarks/alignment.js';
 import type { UpstreamMark } from '../time/watermarks/source-watermarks.js';
+import type { TakenRecord } from '../processors/taken-record.js';
 import { PunctuationQueue } from '../time/punctuation-queue.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
 import type { RepartitionTarget } from '../topology/task-layout.js';
 import type { TaskScope } from './node-context.js';
 import { PartitionGroup, type PartitionLag } from './partition-group.js';
+import { bytesOf, RecordCopy } from './record-copy.js';
 import { RecordQueue } from './record-queue.js';
 import type { SourceReader } from './source-reader.js';
 import type { TaskEnvironment } from './task-environment.js';
 import { TaskEventTime } from './task-event-time.js';
 import { TaskRecord } from './task-record.js';
+import { timeStages, type TimeStage } from './time-stages.js';
+import { UnfinishedRecords } from './unfinished-records.js';
 import { wireTask, type WiredTask } from './task-wiring.js';
 import type { WatermarkAnnouncement } from './watermark-announcement.js';
 import type { TaskWatermark } from './watermark-explanation.js';
@@ -82,8 +86,9 @@ export interface TaskWatermarkOptions {
  * One sub-topology × one partition at work: takes records in the order of `PartitionGroup`, runs each through the wired operators, keeps time, fires
  * punctuations. It knows nothing of epochs: the owner stops it at a record boundary, calls `flush`, and reads `positions`.
  *
- * Invariants: one record at a time: while a user function's promise is pending the task is `busy` and takes nothing else. After a failure nothing of the
- * task may be committed: `run`, `settled` and `flush` throw it. After `close` whatever is still pending goes nowhere.
+ * Invariants: one record at a time: while a user function's promise is pending the task is `busy` and takes nothing else. Calls of asynchronous operators go on
+ * beside it; their results are sent on between two records. After a failure nothing of the task may be committed: `run`, `settled` and `flush` throw it. After
+ * `close` whatever is still pending goes nowhere.
  */
 export class Task implements TaskScope {
   isFlushing = false;
@@ -97,7 +102,13 @@ export class Task implements TaskScope {
 
   private readonly group: PartitionGroup;
   private readonly wired: WiredTask;
-  private readonly streamTimers = new PunctuationQueue();
+  /** False: no further record is taken; what is unfinished may still end. */
+  takesInput = true;
+  private readonly stages: readonly TimeStage[];
+  /** Of asynchronous operators; null when there are none. */
+  private readonly unfinished: UnfinishedRecords | null;
+  /** Stream time before the record in work. */
+  private streamTimeBefore = -1;
   private readonly wallClockTimers = new PunctuationQueue();
   private readonly byPartition = new Map<string, RecordQueue>();
   private busy: Promise<void> | null = null;
@@ -114,10 +125,12 @@ export class Task implements TaskScope {
     this.partition = options.partition;
     this.env = options.env;
     this.wired = wireTask(options.topology, options.subTopology, this, options.topicOf);
+    this.stages = timeStages(options.topology, this.wired.operators);
+    this.unfinished = UnfinishedRecords.of(this.wired);
     this.queues = options.inputs.map((input) => this.makeQueue(input));
     for (const queue of this.queues) this.byPartition.set(`${queue.topic}-${queue.partition}`, queue);
     this.group = new PartitionGroup(this.queues, options.lags, this.env.maxTaskIdleMs);
-    this.eventTime = TaskEventTime.of(this.queues, this.wired.operators, this.record, options.lags, options.watermarks.alignment, {
+    this.eventTime = TaskEventTime.of(this.queues, this.stages, this.record, options.lags, options.watermarks.alignment, {
       watermark: options.inputs.reduce((highest, { watermark = -Infinity }) => Math.max(highest, watermark), -Infinity),
       inputs: options.inputs.map(({ senders = [], marks = nothingTold }) => ({ senders, marks })),
       targets: options.watermarks.targets,
@@ -125,6 +138,13 @@ export class Task implements TaskScope {
       now: this.env.wallClock(),
     });
     this.wired.init();
+    this.eventTime?.start();
+    this.streamTimeBefore = this.group.streamTime;
+  }
+
+  /** Records whose asynchronous calls, or whose results' turns, are still to come. */
+  get unfinishedCount(): number {
+    return this.unfinished?.count ?? 0;
   }
 
   get isBusy(): boolean {
@@ -138,12 +158,14 @@ export class Task implements TaskScope {
     return { topic, partition, offset };
   }
 
-  streamTime(): number {
-    return this.group.streamTime;
+  streamTime(node?: string): number {
+    const { streamTime } = this.group;
+    return this.stages.length === 1 || node === undefined ? streamTime : this.stageOf(node).streamTime(streamTime);
   }
 
-  watermark(): number {
-    return this.eventTime?.watermark ?? -Infinity;
+  watermark(node?: string): number {
+    if (this.eventTime === null) return -Infinity;
+    return node === undefined ? this.eventTime.watermark : this.eventTime.watermarkOf(this.stageOf(node));
   }
 
   get hasWatermarks(): boolean {
@@ -206,6 +228,8 @@ export class Task implements TaskScope {
     let count = this.takeDropped();
     const now = this.env.wallClock();
     this.deadline = deadline;
+    const { unfinished } = this;
+    unfinished?.begin();
     while (this.busy === null) {
       if (this.movesEventTime()) {
         count++;
@@ -213,6 +237,15 @@ export class Task implements TaskScope {
         if (moving !== undefined) this.await(moving);
         // Else its slice is over.
         if (moving !== undefined || this.movesEventTime()) break;
+      }
+      if (unfinished !== null) {
+        if (unfinished.hasReady) {
+          count++;
+          this.sendReady(unfinished);
+          if ((count & 31) === 0 && performance.now() >= deadline) break;
+          continue;
+        }
+        if (unfinished.isFull || !this.takesInput) break;
       }
       if (!this.fillHeads()) break;
       // A watermark of upstream tasks lay among the records: operators hear of it before they get the next one.
@@ -299,8 +332,30 @@ export class Task implements TaskScope {
       this.env.metrics.punctuations++;
       return guard === undefined ? callback(timestamp) : guard.punctuate(callback, timestamp);
     };
-    if (options.time === 'stream') return this.streamTimers.schedule(options.startAt ?? 0, options.interval, fire);
+    if (options.time === 'stream') return this.stageOf(node).timers.schedule(options.startAt ?? 0, options.interval, fire);
     return this.wallClockTimers.schedule(options.startAt ?? this.env.wallClock() + options.interval, options.interval, fire);
+  }
+
+  takeRecord(node: string): TakenRecord {
+    const { record } = this;
+    const { taken, source } = record;
+    const keepsSource = source !== null && this.env.errors.deadLetterTopic !== null;
+    const stage = this.stageOf(node);
+    return {
+      topic: record.topic,
+      partition: record.partition,
+      offset: record.offset,
+      timestamp: record.timestamp,
+      headers: record.headers(),
+      source: keepsSource ? (taken?.source ?? RecordCopy.of(source)) : null,
+      bytes: taken?.bytes ?? (source === null ? 0 : bytesOf(source)),
+      streamTime: taken?.streamTime ?? stage.streamTime(this.streamTimeBefore),
+      watermark: taken?.watermark ?? this.eventTime?.passedBy(stage) ?? -Infinity,
+    };
+  }
+
+  enterRecord(record: TakenRecord): void {
+    this.record.enterTaken(record);
   }
 
   /**
@@ -311,7 +366,7 @@ export class Task implements TaskScope {
     this.isClosed = true;
     this.record.close();
     this.eventTime?.close();
-    this.streamTimers.clear();
+    for (const { timers } of this.stages) timers.clear();
     this.wallClockTimers.clear();
     for (const queue of this.queues) queue.clear();
     const closing = this.wired.operators.map(({ name, operator }) => this.closeOperator(name, operator));
@@ -380,6 +435,7 @@ export class Task implements TaskScope {
 
   private step(queue: RecordQueue): MaybeAsync {
     const timestamp = queue.headTimestamp;
+    this.streamTimeBefore = this.group.streamTime;
     if (timestamp > queue.partitionTime) queue.partitionTime = timestamp;
     if (timestamp > this.group.streamTime) this.group.streamTime = timestamp;
     this.dirty = true;
@@ -391,11 +447,36 @@ export class Task implements TaskScope {
     queue.taken();
     this.env.metrics.recordsProcessed++;
     this.eventTime?.onEvent(queue);
-    if (this.streamTimers.nextAt <= this.group.streamTime) {
-      const pending = this.streamTimers.punctuate(this.group.streamTime);
-      if (pending !== undefined) return pending.then(() => this.moveEventTime());
+    this.streamTimeBefore = this.group.streamTime;
+    return this.timePassed();
+  }
+
+  /** Fires what is due in stream time, then hands event time on. */
+  private timePassed(): MaybeAsync {
+    const { stages } = this;
+    for (let i = 0; i < stages.length; i++) {
+      const stage = stages[i] as TimeStage;
+      if (stage.timers.nextAt > this.group.streamTime) continue;
+      const streamTime = stage.streamTime(this.group.streamTime);
+      if (stage.timers.nextAt > streamTime) continue;
+      const pending = stage.timers.punctuate(streamTime);
+      if (pending !== undefined) return pending.then(() => this.timePassed());
     }
     return this.moveEventTime();
+  }
+
+  /** Sends the result of an asynchronous call on, as the work on its record. */
+  private sendReady(unfinished: UnfinishedRecords): void {
+    this.dirty = true;
+    let sending: MaybeAsync = unfinished.sendReady();
+    sending = sending === undefined ? this.timePassed() : sending.then(() => (this.isClosed ? undefined : this.timePassed()));
+    if (sending !== undefined) this.await(sending);
+  }
+
+  private stageOf(node: string): TimeStage {
+    const [first] = this.stages as [TimeStage];
+    if (this.stages.length === 1) return first;
+    return this.stages.find(({ operators }) => operators.some(({ name }) => name === node)) ?? first;
   }
 
   /** True while operators have a watermark to hear of: no record is taken before. */

@@ -16,6 +16,7 @@ import type { Topology } from '../topology/nodes.js';
 import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
 import { fenceDeadOwners, transactionalIdOf } from '../transactions/dead-owner.js';
 import { TransactionalProducer } from '../transactions/producer/transactional-producer.js';
+import { callTimers } from './call-timers.js';
 import { CurrentPlans } from './current-plans.js';
 import { EpochRunner } from './epoch-runner.js';
 import type { ErrorPolicy } from './error-policy.js';
@@ -195,6 +196,9 @@ export function buildThread(
       requestCommit: () => {
         epochs.requestCommit();
       },
+      calls: callTimers(metrics, () => {
+        thread.nudge();
+      }),
       serde: (serde, node, part) => settings.serdes.compiled(serde, node, part),
     };
   };

@@ -7,6 +7,7 @@
 import { silentLogger } from '../observability/logger.js';
 import type { DropReason } from '../processors/operator.js';
 import { ActiveTask } from '../runtime/active-task.js';
+import { callTimers } from '../runtime/call-timers.js';
 import { SerdeDefaults } from '../runtime/serde-defaults.js';
 import type { OutputCollector, TaskEnvironment } from '../runtime/task-environment.js';
 import { TaskMetrics } from '../runtime/task-metrics.js';
@@ -16,6 +17,7 @@ import { explainWatermarks } from '../runtime/explain-watermarks.js';
 import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import { announceWatermarks } from '../runtime/watermark-announcement.js';
 import { AlignmentGroups } from '../time/watermarks/alignment.js';
+import { Wakeup } from '../runtime/wakeup.js';
 import type { StateStore } from '../stores/store.js';
 import { TaskState } from '../stores/task-state.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
@@ -49,6 +51,7 @@ export class DriverTasks {
   private readonly tasks: RunningTask[] = [];
   private epoch = 0;
   private readonly alignment = new AlignmentGroups();
+  private readonly callEnded = new Wakeup();
 
   /** The stores as readers from outside see them. */
   readonly queries: StoreQueries;
@@ -90,7 +93,9 @@ export class DriverTasks {
       await this.deliver();
       let worked = false;
       for (const { active } of this.tasks) worked = (await runTask(active.task)) || worked;
-      if (!worked) return;
+      if (worked) continue;
+      if (!this.tasks.some(({ active }) => active.task.unfinishedCount > 0)) return;
+      await this.callEnded.wait(longestWaitMs);
     }
   }
 
@@ -249,10 +254,27 @@ export class DriverTasks {
       requestCommit: () => {
         this.commitRequested = true;
       },
+      calls: {
+        ...callTimers(metrics, () => {
+          this.callEnded.notify();
+        }),
+        // A test does not wait between two attempts.
+        pause: (_ms, run) => {
+          const immediate = setImmediate(run);
+          return {
+            cancel: () => {
+              clearImmediate(immediate);
+            },
+          };
+        },
+      },
       serde: (serde, node, part) => serdes.compiled(serde, node, part),
     };
   }
 }
+
+/** Against a lost wake-up, ms. */
+const longestWaitMs = 1000;
 
 /** Runs a task until it has nothing ready; says whether it did anything. */
 async function runTask(task: Task): Promise<boolean> {

@@ -42,20 +42,38 @@ export class TestInputTopic<K, V> {
    */
   async pipe(key: K | null, value: V | null, options: PipeOptions = {}): Promise<void> {
     checkOptions(options);
+    await this.pipeAll([{ ...options, key, value }]);
+  }
+
+  /**
+   * Writes all the records first and then processes them, in one commit: calls of asynchronous operators run side by side as they would in an app.
+   *
+   * @throws as `pipe`
+   */
+  async pipeAll(records: readonly (PipeOptions & { readonly key: K | null; readonly value: V | null })[]): Promise<void> {
     await this.prepare();
-    const keyBytes = key === null ? null : toBuffer(this.keySerde.serialize(key));
-    const valueBytes = value === null ? null : toBuffer(this.valueSerde.serialize(value));
-    await this.pipeBytes(keyBytes, valueBytes, options);
+    const written = records.map(({ key, value, ...options }) => {
+      const keyBytes = key === null ? null : toBuffer(this.keySerde.serialize(key));
+      const valueBytes = value === null ? null : toBuffer(this.valueSerde.serialize(value));
+      return this.appending(keyBytes, valueBytes, options);
+    });
+    await this.port.process(() => {
+      for (const append of written) append();
+    });
   }
 
   /** As `pipe`, with the bytes themselves: for records that no serde would write. */
   async pipeBytes(key: Buffer | null, value: Buffer | null, options: PipeOptions = {}): Promise<void> {
+    await this.port.process(this.appending(key, value, options));
+  }
+
+  private appending(key: Buffer | null, value: Buffer | null, options: PipeOptions): () => void {
     const { timestamp = this.port.wallClock(), headers = noHeaders } = options;
     const partition = this.partitionOf(key, options.partition);
-    await this.port.process(() => {
+    return () => {
       const builder = this.port.builder(this.name, partition);
       builder.appendRaw(timestamp, key, 0, key?.length ?? 0, value, 0, value?.length ?? 0, headers);
-    });
+    };
   }
 
   private prepare(): Promise<unknown> {

@@ -1,3 +1,4 @@
+import { callTimers } from '../../src/runtime/call-timers.js';
 import { describe, expect, it } from '@jest/globals';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { CommittedOffset, KafkaPort, OffsetQuery } from '../../src/kafka/port.js';
@@ -82,6 +83,7 @@ function opening(
       isolation: 'read_committed',
       wallClock: () => 0,
       requestCommit: () => undefined,
+      calls: callTimers(new TaskMetrics(), () => undefined),
       serde: (serde, node, part) => serdesOfAll.compiled(serde, node, part),
     }),
     groupId: 'app',

@@ -3,10 +3,12 @@
  * output must become exactly what the model says.
  */
 import { jobTopology, type JobTopics } from '../../integration-tests/exactly-once/job-topology.js';
+import { asyncTopology } from '../../integration-tests/exactly-once/async-topology.js';
 import { JobOutput } from '../../integration-tests/exactly-once/job-model.js';
 import type { NetworkFaults } from '../../src/testing/in-memory-kafka/client-network.js';
 import { inMemoryKafka, type InMemoryKafka } from '../../src/testing/in-memory-kafka/in-memory-kafka.js';
 import { Random } from '../../src/testing/in-memory-kafka/random.js';
+import { CallCounts } from './call-counts.js';
 import { SimulatedApp } from './simulated-app.js';
 import { VirtualWorld } from './virtual-world.js';
 
@@ -22,6 +24,7 @@ export interface ScheduleResult {
   readonly log: readonly string[];
 }
 
+const callTimes = { shortMs: 60, longMs: 8000 };
 const applicationId = 'simulated';
 const topics: JobTopics = {
   input: 'input',
@@ -38,12 +41,15 @@ const patienceMs = 600_000;
 const purposes = ['main', 'restore', 'standby'] as const;
 const startableAgain: ReadonlySet<string> = new Set(['notRunning', 'error']);
 
+/** `async`: calls that go on beside the tasks; else everything that waits for nothing. */
+export type ScheduleJob = 'everything' | 'async';
+
 /** `plain`: every instance without copies of state and as a dynamic member, as in the schedules that were drawn before there were others. */
 export async function runSchedule(
   seed: number,
-  options: { readonly keepLog?: boolean; readonly plain?: boolean } = {},
+  options: { readonly keepLog?: boolean; readonly plain?: boolean; readonly job?: ScheduleJob } = {},
 ): Promise<ScheduleResult> {
-  const run = new Schedule(seed, options.keepLog ?? false, options.plain ?? false);
+  const run = new Schedule(seed, options.keepLog ?? false, options.plain ?? false, options.job ?? 'everything');
   return run.run();
 }
 
@@ -55,6 +61,7 @@ class Schedule {
   private readonly faults: NetworkFaults;
   private readonly calm: NetworkFaults = { delayMs: [0.2, 2] };
   private readonly log: string[] = [];
+  private readonly calls = new CallCounts();
   private isCalm = false;
   private crashes = 0;
   private actions = 0;
@@ -63,6 +70,7 @@ class Schedule {
     private readonly seed: number,
     private readonly keepLog: boolean,
     plain: boolean,
+    private readonly job: ScheduleJob,
   ) {
     const random = (this.random = new Random(seed));
     this.world = new VirtualWorld(random.fork());
@@ -99,7 +107,7 @@ class Schedule {
           isStatic: variety.isStatic,
           world: this.world,
           kafka: this.kafka,
-          topology: () => jobTopology(topics, 'everything'),
+          topology: (process) => (job === 'async' ? asyncTopology(topics, callTimes, this.calls.of(process)) : jobTopology(topics, job)),
           config,
           faults: () => (this.isCalm ? this.calm : this.faults),
           newId: () => ids.uuid(),
@@ -126,7 +134,7 @@ class Schedule {
       }
       this.feed(random.int(1, 20));
       const output = await this.settle();
-      const faults = [...(output === null ? [] : output), ...unhandled];
+      const faults = [...(output === null ? [] : output), ...this.calls.faults(), ...unhandled];
       return {
         seed: this.seed,
         faults,
@@ -151,7 +159,7 @@ class Schedule {
     this.note('calm');
     kafka.heal();
     for (let broker = 1; broker <= 3; broker++) kafka.startBroker(broker);
-    const output = new JobOutput(kafka.port({ clientId: 'checker' }), topics, 'everything');
+    const output = new JobOutput(kafka.port({ clientId: 'checker' }), topics, this.job);
     const until = world.now + patienceMs;
     while (world.now < until) {
       this.restartStopped();

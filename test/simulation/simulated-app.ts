@@ -11,7 +11,7 @@ import { SimulatedProcess, type VirtualWorld } from './virtual-world.js';
 export interface SimulatedAppOptions {
   readonly world: VirtualWorld;
   readonly kafka: InMemoryKafka;
-  readonly topology: () => Topology;
+  readonly topology: (process: SimulatedProcess) => Topology;
   readonly config: Partial<StreamsConfig> & { readonly applicationId: string };
   readonly faults: () => NetworkFaults;
   readonly newId: () => string;
@@ -47,7 +47,7 @@ export class SimulatedApp {
     const logger: Logger = loggerTo((level, message, fields) => log(process.name, level, message, fields));
     world.as(process, () => {
       const app = new StreamsApp(
-        this.options.topology(),
+        this.options.topology(process),
         {
           bootstrapServers: 'memory:9092',
           storeEngine: 'memory',

@@ -3,6 +3,7 @@ import { runSchedule } from './schedule.js';
 
 /** Seeds of an ordinary run; `npm run simulate` goes through as many as one likes. */
 const seeds = { from: 1, count: 200 };
+const asyncSeeds = 60;
 /** Each of these found a fault once. */
 const regressions = [
   // Output of a flush that was awaiting a look-up when its epoch was lost went out with the next one.
@@ -26,6 +27,15 @@ describe('app instances under random faults, in memory', () => {
   it.each(regressions)('write exactly what the model says under schedule %i', async (seed) => {
     expect((await runSchedule(seed, { plain: true })).faults).toEqual([]);
   });
+
+  it(`write exactly what the model says under ${asyncSeeds} schedules when calls go on beside the tasks`, async () => {
+    const failed: string[] = [];
+    for (let seed = 1; seed <= asyncSeeds; seed++) {
+      const { faults } = await runSchedule(seed, { job: 'async' });
+      if (faults.length > 0) failed.push(`seed ${seed}: ${faults.slice(0, 3).join('; ')}`);
+    }
+    expect(failed).toEqual([]);
+  }, 120_000);
 
   it('run the same way each time', async () => {
     const [once, again] = [await runSchedule(7, { keepLog: true }), await runSchedule(7, { keepLog: true })];

@@ -46,6 +46,9 @@ function namesLacking(graph: StreamGraph): { readonly operator: string; readonly
     } else if (node.kind === 'stateStore') {
       if (graph.isGenerated(node.store.name))
         lacking.push({ operator: node.name, text: `store ${node.store.name} (set \`name\` of the foreign-key join)` });
+    } else if (node.kind === 'async') {
+      if (graph.isGenerated(node.name))
+        lacking.push({ operator: node.name, text: `store ${node.store.name} of ${node.name} (set \`name\`)` });
     } else if (node.kind === 'tableJoin') {
       if (node.buffer !== null && graph.isGenerated(node.name))
         lacking.push({ operator: node.name, text: `store ${node.buffer.name} of ${node.name} (set \`name\`)` });

@@ -1,3 +1,4 @@
+import type { AsyncNode } from './async-node.js';
 import type { GlobalTableNode } from './global-table-node.js';
 import type { InternalSinkNode, InternalSourceNode } from './internal-topic-nodes.js';
 import type { OperatorNode } from './operator-node.js';
@@ -20,6 +21,7 @@ export type GraphNode =
   | GlobalTableNode
   | StateStoreNode
   | OperatorNode
+  | AsyncNode
   | StatefulNode
   | StreamToTableNode
   | RepartitionNode

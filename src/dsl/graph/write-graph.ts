@@ -5,6 +5,7 @@
 import { MillraceError } from '../../errors.js';
 import type { Topology } from '../../topology/nodes.js';
 import { TopologyBuilder } from '../../topology/topology-builder.js';
+import { writeAsync } from './async-node.js';
 import { writeGlobalTable } from './global-table-node.js';
 import type { GraphNode } from './graph-node.js';
 import { writeInternalSink, writeInternalSource } from './internal-topic-nodes.js';
@@ -113,6 +114,9 @@ class GraphWriter {
         break;
       case 'operator':
         writeOperator(node, this.#builder, parents);
+        break;
+      case 'async':
+        writeAsync(node, this.#builder, parents);
         break;
       case 'stateful':
         writeStateful(node, this.#builder, parents);

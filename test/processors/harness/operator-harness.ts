@@ -12,6 +12,8 @@ import {
   type RecordContext,
   type ScheduleOptions,
 } from '../../../src/processors/operator.js';
+import { callTimers } from '../../../src/runtime/call-timers.js';
+import { TaskMetrics } from '../../../src/runtime/task-metrics.js';
 import { compileSerde } from '../../../src/serdes/compile-serde.js';
 import type { Serde } from '../../../src/serdes/serde.js';
 import { serdes } from '../../../src/serdes/serdes.js';
@@ -152,6 +154,21 @@ export class OperatorHarness {
       requestCommit: () => {
         this.commitsAsked++;
       },
+      takeRecord: () => ({
+        topic: record.topic,
+        partition: record.partition,
+        offset: record.offset,
+        timestamp: record.timestamp,
+        headers: record.headers(),
+        source: null,
+        bytes: 0,
+        streamTime: this.streamTime,
+        watermark: -Infinity,
+      }),
+      enterRecord: ({ topic, offset, timestamp, headers }) => {
+        Object.assign(record, { topic, offset, timestamp, current: headers });
+      },
+      calls: callTimers(new TaskMetrics(), () => undefined),
       dropped: (reason) => {
         this.drops.push(reason);
       },

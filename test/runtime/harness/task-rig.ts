@@ -1,7 +1,8 @@
 /** One task of a topology with its state in memory, a log in place of the broker, and everything that it tells recorded. */
 import type { Headers } from '../../../src/bytes/headers.js';
 import type { Logger } from '../../../src/observability/logger.js';
-import { ActiveTask } from '../../../src/runtime/active-task.js';
+import { ActiveTask, type TaskBarrier } from '../../../src/runtime/active-task.js';
+import { callTimers } from '../../../src/runtime/call-timers.js';
 import { failAlways, type ErrorPolicy } from '../../../src/runtime/error-policy.js';
 import { SerdeDefaults } from '../../../src/runtime/serde-defaults.js';
 import type { TaskEnvironment } from '../../../src/runtime/task-environment.js';
@@ -23,6 +24,8 @@ export interface RigOptions {
   readonly watermarks?: Partial<TaskOptions['watermarks']>;
   /** Committed offset and time of the inputs. */
   readonly start?: { readonly offset: number; readonly partitionTime: number };
+  /** An earlier life of the task: positions, stores and input are as it left them at its last commit. */
+  readonly before?: TaskRig;
 }
 
 export class TaskRig {
@@ -35,6 +38,10 @@ export class TaskRig {
   task!: Task;
   state!: TaskState;
   active!: ActiveTask;
+  /** Of the last commit. */
+  private barrier: TaskBarrier | null = null;
+  /** What this life and those before it have written to the changelogs. */
+  private readonly changelogs = new Map<string, LoggedRecord[]>();
   private epoch = 0;
 
   static async open(topology: Topology, options: RigOptions = {}): Promise<TaskRig> {
@@ -62,10 +69,10 @@ export class TaskRig {
 
   async commit(): Promise<readonly { readonly topic: string; readonly offset: number }[]> {
     await this.task.flush();
-    const { offsets } = this.active.freeze(++this.epoch);
+    this.barrier = this.active.freeze(++this.epoch);
     this.deliver();
     this.active.committed(this.epoch, new Map());
-    return offsets.map(({ topic, offset }) => ({ topic, offset }));
+    return this.barrier.offsets.map(({ topic, offset }) => ({ topic, offset }));
   }
 
   written(topic: string): readonly LoggedRecord[] {
@@ -100,6 +107,8 @@ export class TaskRig {
       cacheBytes: 0,
       logger,
     });
+    const changelogs = new Map(layout.changelogPartitions(id).map(({ store, topic }) => [store, topic]));
+    if (options.before !== undefined) this.inherit(options.before, changelogs);
     const env: TaskEnvironment = {
       applicationId: 'app',
       output: { partitionCount: count, builder: (topic, index) => this.log.builder(topic, index) },
@@ -113,6 +122,7 @@ export class TaskRig {
       requestCommit: () => {
         this.commitsRequested++;
       },
+      calls: callTimers(this.metrics, () => undefined),
       serde: (serde, node, part) => serdes.compiled(serde, node, part),
       ...options.env,
     };
@@ -127,7 +137,7 @@ export class TaskRig {
       inputs: layout.inputPartitions(id).map((input) => ({
         ...input,
         sourceNode: sourceOf(input.topic),
-        ...(options.start ?? { offset: 0, partitionTime: -1 }),
+        ...(options.before?.positionOf(input.topic) ?? options.start ?? { offset: 0, partitionTime: -1 }),
       })),
       lags: {
         lag: (topic) => (options.lag === undefined ? 0 : options.lag(topic)),
@@ -141,6 +151,37 @@ export class TaskRig {
       },
     });
     this.active = new ActiveTask('0_0', this.task, this.state, layout.changelogPartitions(id), env.output);
+    this.deliver();
+  }
+
+  /** Where the task goes on in its next life. */
+  private positionOf(topic: string): { readonly offset: number; readonly partitionTime: number; readonly watermark?: number } | undefined {
+    const index = this.barrier?.offsets.findIndex((offset) => offset.topic === topic) ?? -1;
+    if (this.barrier === null || index < 0) return undefined;
+    const { offsets, partitionTimes, watermark } = this.barrier;
+    return { offset: offsets[index]?.offset ?? 0, partitionTime: partitionTimes[index] ?? -1, watermark };
+  }
+
+  private inherit(before: TaskRig, changelogs: ReadonlyMap<string, string>): void {
+    for (const [store, topic] of changelogs) {
+      const records = [...(before.changelogs.get(topic) ?? []), ...before.log.records(topic)];
+      this.changelogs.set(topic, records);
+      this.state.beginRestore(store, null);
+      for (const { key, value, timestamp } of records)
+        this.state.restoreRecord(store, timestamp, key ?? noBytes, 0, key?.length ?? 0, value, 0, value?.length ?? 0);
+      void this.state.endRestore(store, records.length);
+    }
+    for (const { topic } of before.task.positions()) {
+      const { offset } = before.positionOf(topic) ?? { offset: 0 };
+      for (const record of before.log.records(topic)) {
+        const { key, value, timestamp, headers, partition } = record;
+        // What was committed is there and is not read again.
+        if (record.offset === offset) this.log.deliver();
+        this.log.builder(topic, partition).appendRaw(timestamp, key, 0, key?.length ?? 0, value, 0, value?.length ?? 0, headers);
+      }
+      if (offset >= before.log.records(topic).length) this.log.deliver();
+    }
+    this.barrier = before.barrier;
   }
 
   private logger(): Logger {
@@ -156,6 +197,8 @@ export class TaskRig {
     return logger;
   }
 }
+
+const noBytes = Buffer.alloc(0);
 
 function bytes(text: string | null): Buffer | null {
   return text === null ? null : Buffer.from(text);

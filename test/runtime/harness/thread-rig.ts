@@ -113,6 +113,8 @@ class PlayedRecords {
     return this.played.pending !== null;
   }
 
+  readonly unfinishedCount = 0;
+
   get inWork(): object | null {
     return this.isBusy ? { topic: `in-${this.played.id}`, partition: 0, offset: this.played.offset } : null;
   }

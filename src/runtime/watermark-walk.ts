@@ -1,0 +1,87 @@
+import type { MaybeAsync } from '../bytes/maybe-async.js';
+import { MillraceError } from '../errors.js';
+import type { Operator } from '../processors/operator.js';
+import type { TaskRecord } from './task-record.js';
+import type { NamedOperator, TimeStage } from './time-stages.js';
+
+/**
+ * Takes a watermark to the operators of one stage, parents first, so that what a parent emits reaches its children before they hear of the watermark themselves. A
+ * walk may stop at the deadline and go on later.
+ */
+export class WatermarkWalk {
+  /** The watermark that the operators have, or are being given. */
+  given = -Infinity;
+  /** The last one that all of them have. */
+  done = -Infinity;
+  /** The operator whose turn it is; -1 when none is. */
+  private turn = -1;
+
+  constructor(
+    readonly stage: TimeStage,
+    private readonly record: TaskRecord,
+  ) {}
+
+  get isUnderWay(): boolean {
+    return this.turn >= 0;
+  }
+
+  /** Where the stage stands when the task is opened. */
+  startAt(watermark: number): void {
+    this.given = watermark;
+    this.done = watermark;
+  }
+
+  /** Gives it to the operators once more: what an earlier life had not come to. */
+  beginAgain(): void {
+    this.done = -Infinity;
+    this.turn = 0;
+  }
+
+  begin(watermark: number): void {
+    this.given = watermark;
+    this.turn = 0;
+  }
+
+  /** Goes on until all operators have the watermark, or until `deadline` (ms of `performance.now()`), but by one portion at least. */
+  goOn(deadline: number): MaybeAsync {
+    const { operators } = this.stage;
+    for (let node = operators[this.turn]; node !== undefined; node = operators[this.turn]) {
+      const { operator } = node;
+      if (operator.onWatermark !== undefined) {
+        this.record.enterTimer(Math.max(0, Math.min(this.given, Number.MAX_SAFE_INTEGER)));
+        const pending = this.tell(node, operator.onWatermark.bind(operator));
+        if (pending !== undefined) return pending.then(() => this.afterPortion(operator, deadline));
+        if (operator.hasDueTimers === true) {
+          if (performance.now() >= deadline) return;
+          continue;
+        }
+      }
+      this.turn++;
+    }
+    this.turn = -1;
+    this.done = this.given;
+  }
+
+  private afterPortion(operator: Operator, deadline: number): MaybeAsync {
+    if (operator.hasDueTimers !== true) this.turn++;
+    else if (performance.now() >= deadline) return;
+    return this.goOn(deadline);
+  }
+
+  /** Errors of user functions get the node's name. */
+  private tell(node: NamedOperator, onWatermark: (watermark: number) => MaybeAsync): MaybeAsync {
+    try {
+      return onWatermark(this.given)?.catch((error: unknown) => {
+        throw failed(node.name, error);
+      });
+    } catch (error) {
+      throw failed(node.name, error);
+    }
+  }
+}
+
+function failed(node: string, error: unknown): unknown {
+  if (error instanceof MillraceError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new MillraceError('MILL_PROCESSING', `Node ${node} failed at a watermark: ${message}`, { cause: error, details: { node } });
+}
