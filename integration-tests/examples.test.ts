@@ -217,6 +217,25 @@ describe('the examples', () => {
     await endsWell(child);
   });
 
+  it('11 counts what is there, the last hour too, and ends', async () => {
+    await createTopics('page-visits', 'visits-an-hour');
+    await send('page-visits', [
+      { key: 'home', value: 'ada', timestamp: String(Date.UTC(2026, 0, 1, 10, 5)) },
+      { key: 'home', value: 'bob', timestamp: String(Date.UTC(2026, 0, 1, 10, 55)) },
+      { key: 'home', value: 'ada', timestamp: String(Date.UTC(2026, 0, 1, 11, 30)) },
+    ]);
+    const child = start('11-bounded-run.ts');
+    const results = await read('visits-an-hour');
+    await until('it has ended', () => child.exitCode !== null);
+    expect(child.exitCode).toBe(0);
+    expect(output).toContain('3 records in');
+    await until('both hours are told', () => results.length >= 2);
+    expect(results.map(({ key, value }) => [key, value?.readInt32BE()])).toEqual([
+      ['home@2026-01-01T10:00:00.000Z', 2],
+      ['home@2026-01-01T11:00:00.000Z', 1],
+    ]);
+  });
+
   it('08 tells a visit when it is over', async () => {
     await createTopics('page-views', 'visits');
     const begin = 1_700_000_000_000;

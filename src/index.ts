@@ -66,6 +66,7 @@ export type { SessionWindowedKStream } from './dsl/session-windowed-kstream.js';
 export type { TimeWindowedKStream } from './dsl/time-windowed-kstream.js';
 export type * from './dsl/options.js';
 export type * from './dsl/async-options.js';
+export type { RunSummary, RunUntilEndOptions } from './app/run-until-end.js';
 export type { AsyncCall } from './processors/async/async-operator.js';
 export type { AsyncCallOptions, AsyncOrder, RetryOptions } from './processors/async/async-options.js';
 export type { AsyncProcessor } from './processors/async/async-processor.js';

@@ -5,6 +5,8 @@ import type { JobTopics, JobVariant } from './job-topology.js';
 export interface JobSetup {
   readonly topics: JobTopics;
   readonly variant: JobVariant;
+  /** The job stops at the end of its input. */
+  readonly bounded?: boolean;
   /** Defaults of the library, but for what a test is about. */
   readonly config: Pick<StreamsConfig, 'applicationId' | 'bootstrapServers'> & Partial<StreamsConfig>;
 }

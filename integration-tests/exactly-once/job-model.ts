@@ -14,7 +14,8 @@ export class JobModel {
   /** Final folds of windows that stream time has passed, by window name. */
   readonly finals = new Map<string, Fold[]>();
 
-  constructor(input: readonly ReadRecord[]) {
+  /** @param bounded whether windows that are still open have been told too */
+  constructor(input: readonly ReadRecord[], bounded = false) {
     const places = new Map<string, { readonly partition: number; readonly end: number }>();
     const streamTimes = new Map<number, number>();
     for (const { key, value, timestamp, partition } of input) {
@@ -30,7 +31,7 @@ export class JobModel {
     }
     for (const [name, { partition, end }] of places) {
       const folds = this.windows.get(name) ?? [];
-      if (end <= (streamTimes.get(partition) ?? 0)) this.finals.set(name, folds.slice(-1));
+      if (bounded || end <= (streamTimes.get(partition) ?? 0)) this.finals.set(name, folds.slice(-1));
     }
   }
 
@@ -58,6 +59,7 @@ export class JobOutput {
     port: KafkaPort,
     topics: JobTopics,
     private readonly variant: JobVariant,
+    private readonly bounded = false,
   ) {
     this.input = new TopicTail(port, topics.input, 'read_uncommitted');
     this.mapped = new TopicTail(port, topics.mapped);
@@ -94,7 +96,7 @@ export class JobOutput {
   }
 
   model(): JobModel {
-    return new JobModel(this.input.records);
+    return new JobModel(this.input.records, this.bounded);
   }
 
   /** Every way in which the committed output is not what the model says, in words; empty when all is well. */

@@ -32,10 +32,13 @@ process.on('message', (command: JobCommand) => {
 // Without its test the process has no reason to live.
 process.on('disconnect', () => process.exit(1));
 
-app.start().catch((error: unknown) => {
-  tellError(error);
-  end();
-});
+if (setup.bounded === true) app.runUntilEnd().then(tellMetrics, tellError).finally(end);
+else {
+  app.start().catch((error: unknown) => {
+    tellError(error);
+    end();
+  });
+}
 
 function tell(message: JobMessage): void {
   if (process.connected) process.send?.(message);

@@ -29,6 +29,8 @@ export interface JobRunOptions {
   /** Default: those of the shared stack. */
   readonly brokers?: readonly string[];
   readonly variant?: JobVariant;
+  /** Instances stop at the end of their input. */
+  readonly bounded?: boolean;
   /** Default 3. */
   readonly partitions?: number;
   /** Different keys; default 60. */
@@ -58,7 +60,7 @@ export class JobRun {
     readonly options: JobRunOptions,
   ) {
     this.input = new JobInput(port, topics.input, options.partitions ?? 3, options.keys ?? 60);
-    this.output = new JobOutput(port, topics, options.variant ?? 'everything');
+    this.output = new JobOutput(port, topics, options.variant ?? 'everything', options.bounded);
   }
 
   static async create(name: string, options: JobRunOptions = {}): Promise<JobRun> {
@@ -86,6 +88,7 @@ export class JobRun {
     const setup = {
       topics,
       variant: options.variant ?? 'everything',
+      bounded: options.bounded,
       config: { ...options.config, ...sasl, ...config, applicationId, bootstrapServers: via },
     };
     const instance = new JobProcess(name, setup, { TMPDIR: folder });

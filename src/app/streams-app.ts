@@ -16,10 +16,13 @@ import { GlobalTables } from '../runtime/global-tables.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
+import type { InputEnd } from '../transactions/committed-metadata.js';
 import { qualifiedName } from '../topology/task-layout.js';
 import { StoreQueries } from '../queries/store-queries.js';
 import { AppQueryHost } from './app-query-host.js';
 import { StoreAccess } from './store-access.js';
+import { BoundedRun } from './bounded-run.js';
+import { runBounded, type RunSummary, type RunUntilEndOptions } from './run-until-end.js';
 import { snapshotMetrics, type AppMetrics } from './app-metrics.js';
 import { realPlatform, type AppPlatform } from './app-platform.js';
 import { reusedSourceTopicFaults } from './reused-source-topics.js';
@@ -91,6 +94,9 @@ export class StreamsApp extends StoreAccess {
   private failure: Error | null = null;
   private view = emptyGroupView;
   protected readonly queries: StoreQueries;
+  /** Of `runUntilEnd`: where the run ends is known once the topics are. */
+  private bounds: InputEnd | null = null;
+  private run: BoundedRun | null = null;
   private endStart: (reason: Error) => void = () => undefined;
   /** Rejects when the app is being shut down. */
   private readonly startEnded = new Promise<never>((_, reject) => {
@@ -192,6 +198,30 @@ export class StreamsApp extends StoreAccess {
     return this.closing;
   }
 
+  /**
+   * Starts, processes what is committed in the source topics now, tells final results, commits and closes. Records that come later are left to the next run, which goes on
+   * where this one stopped, also after a crash. With several instances each stops when the whole group has come to the ends that it saw itself.
+   *
+   * @throws what `start` and `close` throw; what stopped the app before the end; MILL_STATE_INVALID when it was closed before
+   */
+  async runUntilEnd(options: RunUntilEndOptions = {}): Promise<RunSummary> {
+    return runBounded(
+      {
+        onState: (listener) => this.on('state', listener),
+        onError: (listener) => this.on('error', listener),
+        begin: async (end) => {
+          if (this.currentState === 'created') this.bounds = end;
+          await this.start();
+          return this.run === null || this.built === null ? null : { run: this.run, built: this.built };
+        },
+        close: (timeout) => (this.bounds === null ? Promise.resolve() : this.close({ timeout })),
+        failure: () => this.failure,
+        metrics: () => this.metrics(),
+      },
+      options,
+    );
+  }
+
   /** `close()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
@@ -242,6 +272,11 @@ export class StreamsApp extends StoreAccess {
       }),
     );
     const { clusterId } = await this.unlessEnded(main.metadata([]));
+    const isolation = config.processingGuarantee === 'exactly_once' ? 'read_committed' : 'read_uncommitted';
+    if (this.bounds !== null) {
+      const parts = { port: main, applicationId, topology, isolation, end: this.bounds, logger } as const;
+      this.run = await this.unlessEnded(BoundedRun.begin(parts));
+    }
     await this.unlessEnded(this.openGlobals());
     const built = buildThread(
       {
@@ -286,6 +321,7 @@ export class StreamsApp extends StoreAccess {
         restoreListener: this.restoreListener,
         standbyListener: this.standbyListener,
         globalStore: (name) => this.globals?.store(name),
+        endOf: (topic, partition) => this.run?.endOf(topic, partition),
       },
       { main, restore, standby: () => this.openStandbyPort() },
       {

@@ -7,11 +7,15 @@ import type { NamedOptions, ProcessOptions, RecordOptions, ValueOptions } from '
 export interface AsyncOptions<K, V> extends NamedOptions, AsyncCallOptions {
   /** Serde of the records that come in, for the store of those that are unfinished at a commit. Default: the serde that the stream carries, else the app's. */
   readonly inputKeySerde?: Serde<K>;
+  /** The same for their values. */
   readonly inputValueSerde?: Serde<V>;
 }
 
+/** Of `mapValuesAsync` and `flatMapValuesAsync`. */
 export type AsyncValueOptions<K, V, VR> = AsyncOptions<K, V> & ValueOptions<VR>;
+/** Of `mapAsync` and `flatMapAsync`. */
 export type AsyncRecordOptions<K, V, KR, VR> = AsyncOptions<K, V> & RecordOptions<KR, VR>;
+/** Of `processAsync`. */
 export type AsyncProcessOptions<K, V, KR, VR> = AsyncOptions<K, V> & ProcessOptions<KR, VR>;
 
 /** A function that an asynchronous operator calls for each record. It may also answer without a promise. */

@@ -35,6 +35,11 @@ export interface Operator<K = unknown, V = unknown> extends Downstream<K, V> {
    */
   onWatermark?(watermark: number): MaybeAsync;
   readonly hasDueTimers?: boolean;
+  /**
+   * The input has ended: emits what waits for a time that no record will bring any more. Parents have done so. What is open stays open, since a later run may go on.
+   * Absent for operators that wait for nothing.
+   */
+  onEndOfInput?(): MaybeAsync;
   /** Of operators that go on with a record after `process` has returned. */
   readonly unfinished?: UnfinishedWork;
   /** Called once when the task is closed, also after a failure. Must not forward. */

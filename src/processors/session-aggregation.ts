@@ -70,6 +70,13 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
     if (this.emit === 'onCommit') return this.store.drainChanges(this.forwardChange);
   }
 
+  /** The sessions that are still open, as they are now. */
+  async onEndOfInput(): Promise<void> {
+    if (this.emit !== 'onWindowClose') return;
+    const firstOpen = this.windows.closeTime(this.streamTime);
+    for await (const [key, row] of this.store.fetchAll()) if (row.end >= firstOpen) await this.forwardClosed(key, row);
+  }
+
   /** The aggregate of the sessions and the record; `sessions` is empty for the first record of a session. */
   protected abstract next(sessions: readonly SessionRow<A>[], value: V, key: K): Awaitable<A | null>;
 

@@ -74,6 +74,13 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
     if (this.emit === 'onCommit') return this.store.drainChanges(this.forwardChange);
   }
 
+  /** The windows that are still open, as they are now. */
+  async onEndOfInput(): Promise<void> {
+    if (this.emit !== 'onWindowClose' || this.streamTime < 0) return;
+    const rows = this.store.fetchAll(Math.max(0, this.lastClosedStart() + 1), this.streamTime + 1);
+    for await (const [key, row] of rows) await this.forwardClosed(key, row);
+  }
+
   /** The row after the record; `before === null` when the window has no other record. */
   protected abstract next(before: A | null, value: V, key: K): Awaitable<A | null>;
 

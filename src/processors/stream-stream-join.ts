@@ -85,6 +85,11 @@ class StreamStreamJoinSide<K, R> extends NodeOperator<K, unknown> {
     return this.join(key, value, timestamp);
   }
 
+  /** Both sides share the records that wait; the first to be told sends them all. */
+  onEndOfInput(): MaybeAsync {
+    return this.unmatched?.emitAll(this.emitUnmatched);
+  }
+
   private join(key: K, value: unknown, timestamp: number): MaybeAsync {
     const to = Math.max(0, timestamp + this.after);
     const partners = this.others.fetch(key, Math.max(0, timestamp - this.before), to);

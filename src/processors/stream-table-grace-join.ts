@@ -51,6 +51,10 @@ class StreamTableGraceJoinOperator<K, V, T, R> extends StreamTableLookup<K, V, T
     return this.buffer.drain(this.isDue, this.release);
   }
 
+  onEndOfInput(): MaybeAsync {
+    return this.buffer.drain(() => true, this.release);
+  }
+
   private readonly isDue = (time: number): boolean => time <= this.observed - this.grace;
 
   private readonly release = (time: number, _rank: number, key: K, records: readonly WaitingRecord<V>[]): MaybeAsync =>

@@ -75,6 +75,10 @@ class SuppressOperator<K, V> extends NodeOperator<K, Change<V>> {
     if (this.options.untilWindowCloses) return this.release();
   }
 
+  onEndOfInput(): MaybeAsync {
+    return this.buffer.drain(() => true, this.emit);
+  }
+
   private release(): MaybeAsync {
     const draining = this.buffer.firstTime() <= this.expiry() ? this.buffer.drain(this.isDue, this.emit) : undefined;
     if (draining !== undefined) return this.enforceAfter(draining);

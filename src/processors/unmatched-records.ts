@@ -71,6 +71,14 @@ export class UnmatchedRecords<K> {
     return this.buffer.drain(this.isClosed, (time, _rank, key, values) => emitFrom(0, key, values, time, emit));
   }
 
+  /** Takes out all that wait: no partner will come. */
+  emitAll(emit: Emit<K>): MaybeAsync {
+    return this.buffer.drain(
+      () => true,
+      (time, _rank, key, values) => emitFrom(0, key, values, time, emit),
+    );
+  }
+
   private readonly isClosed = (time: number, rank: number): boolean | 'skip' => {
     this.firstWaiting = time;
     if (this.leftOpen && this.rightOpen) return false;

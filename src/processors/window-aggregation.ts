@@ -73,6 +73,14 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
     if (this.emit === 'onCommit') return this.store.drainChanges(this.forwardChange);
   }
 
+  /** The windows that are still open, as they are now. */
+  async onEndOfInput(): Promise<void> {
+    if (this.emit !== 'onWindowClose' || this.streamTime < 0) return;
+    for await (const [key, start, { value, timestamp }] of this.store.fetchAll(this.nextClosingStart, this.streamTime)) {
+      await this.downstream.process(this.windowed(key, start), new Change(value, null), timestamp);
+    }
+  }
+
   /** The row after the record; `before === null` when the window has none of this key yet. */
   protected abstract next(before: A | null, value: V, key: K): Awaitable<A | null>;
 

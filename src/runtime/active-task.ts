@@ -2,6 +2,7 @@ import type { CommittedOffset, TopicPartition } from '../kafka/port.js';
 import type { ChangelogSink } from '../stores/store-environment.js';
 import type { TaskState } from '../stores/task-state.js';
 import type { UpstreamMark } from '../time/watermarks/source-watermarks.js';
+import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { Task } from './task.js';
 import type { OutputCollector } from './task-environment.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
@@ -16,6 +17,8 @@ export interface TaskBarrier {
   readonly marks: readonly (ReadonlyMap<string, UpstreamMark> | null)[];
   /** Event time of the task, -Infinity when there is none. */
   readonly watermark: number;
+  /** How the task has ended its input; null when it has not. */
+  readonly ended: InputEnd | null;
 }
 
 /** Where a store's changes go, or, for a source topic, come from. */
@@ -74,6 +77,7 @@ export class ActiveTask {
       topicIds: positions.map(({ topicId }) => topicId),
       marks: positions.map(({ marks }) => marks),
       watermark: this.task.watermark(),
+      ended: this.task.ended,
     };
   }
 

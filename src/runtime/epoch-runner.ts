@@ -222,6 +222,7 @@ export class EpochRunner {
         transactionalId,
         partitionTime: barrier.partitionTimes[index] ?? -1,
         watermark: barrier.watermark,
+        ended: barrier.ended,
         topicId: barrier.topicIds[index] ?? null,
         ...textOf(barrier.marks[index] ?? null),
       }),

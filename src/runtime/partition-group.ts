@@ -39,7 +39,7 @@ export class PartitionGroup {
     let someEmpty = false;
     for (let i = 0; i < queues.length; i++) {
       const queue = queues[i] as RecordQueue;
-      if (queue.held) continue;
+      if (queue.held || queue.hasEnded) continue;
       if (!queue.hasHead) someEmpty = true;
       else if (best === null || queue.headTimestamp < best.headTimestamp) best = queue;
     }
@@ -60,7 +60,7 @@ export class PartitionGroup {
 
   private waitedEnough(now: number): boolean {
     for (const queue of this.queues) {
-      if (queue.hasHead) continue;
+      if (queue.hasHead || queue.hasEnded) continue;
       const lag = this.lags.lag(queue.topic, queue.partition);
       if (lag === null || lag > 0) {
         this.idleSince = null;

@@ -13,6 +13,8 @@ export interface RecordQueueObserver {
    * offset belongs to the epoch in work.
    */
   isWatermark?(queue: RecordQueue): boolean;
+  /** The bound of a bounded run is reached. */
+  endReached?(): void;
   /** Reading goes on at `to` because `from` is no longer in the log. */
   positionReset(from: number, to: number): void;
 }
@@ -35,6 +37,8 @@ export class RecordQueue {
   recordsTaken = 0;
   /** Id of the topic that the position is one in; null when it is not known. */
   topicId: string | null;
+  /** True when the bound of a bounded run is reached: nothing more is taken. */
+  hasEnded = false;
   /** True while the partition is too far ahead in event time and waits for the others. */
   held = false;
   /** Decoded head record, filled only by sources that need the value to tell the time. */
@@ -44,13 +48,15 @@ export class RecordQueue {
   private readonly chunks: FetchedChunk[] = [];
   private current: FetchedChunk | null = null;
   private position: number;
+  /** Records from this offset on are not taken. */
+  private readonly end: number;
 
   constructor(
     readonly topic: string,
     readonly partition: number,
     readonly source: SourceReader,
     private readonly isolation: 'read_committed' | 'read_uncommitted',
-    start: { readonly offset: number; readonly partitionTime: number; readonly topicId?: string | null },
+    start: { readonly offset: number; readonly partitionTime: number; readonly topicId?: string | null; readonly end?: number },
     private readonly released: (topic: string, partition: number, bytes: number) => void,
     private readonly observer: RecordQueueObserver,
     /** True for repartition topics: watermarks of upstream tasks lie among the records. */
@@ -59,6 +65,8 @@ export class RecordQueue {
     this.position = start.offset;
     this.partitionTime = start.partitionTime;
     this.topicId = start.topicId ?? null;
+    this.end = start.end ?? Infinity;
+    this.hasEnded = this.position >= this.end;
   }
 
   /** Offset to commit. */
@@ -71,7 +79,8 @@ export class RecordQueue {
   }
 
   add(chunk: FetchedChunk): void {
-    this.chunks.push(chunk);
+    if (this.hasEnded) this.release(chunk);
+    else this.chunks.push(chunk);
   }
 
   /** Puts the cursor on the next record. False when nothing is left; a promise only while a record's time needs an async serde. */
@@ -81,8 +90,10 @@ export class RecordQueue {
       if (this.current === null && !this.openNext()) return false;
       if (!this.cursor.next()) {
         this.closeCurrent();
+        if (this.position >= this.end) return this.reachEnd();
         continue;
       }
+      if (this.cursor.offset >= this.end) return this.reachEnd();
       if (this.cursor.offset < this.position) throw this.wentBack();
       if (this.mayBeWatermark && this.cursor.keyStart < 0 && this.cursor.valueStart < 0 && this.observer.isWatermark?.(this) === true) {
         this.position = this.cursor.offset + 1;
@@ -97,6 +108,14 @@ export class RecordQueue {
       if (isPromiseLike(timestamp)) return timestamp.then((late) => this.accept(late) || this.advance());
       if (this.accept(timestamp)) return true;
     }
+  }
+
+  private reachEnd(): false {
+    this.position = Math.max(this.position, this.end);
+    this.hasEnded = true;
+    this.clear();
+    this.observer.endReached?.();
+    return false;
   }
 
   /** The head record has been processed (or dropped). Call `advance` next. */

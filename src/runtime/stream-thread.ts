@@ -7,11 +7,14 @@ import { TimeShares } from '../observability/time-shares.js';
 import type { GroupMember } from '../rebalance/group-member.js';
 import type { MemberAssignment } from '../rebalance/member-assignment.js';
 import { formatTaskId, type TaskId } from '../rebalance/task-id.js';
+import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { EpochProducer } from '../transactions/producer/epoch-producer.js';
 import type { ActiveTask } from './active-task.js';
 import { commitInTime } from './commit-in-time.js';
 import { Drains } from './drains.js';
 import type { EpochRunner } from './epoch-runner.js';
+import type { LongWaits } from './long-waits.js';
+import { placesInWork, whyWaiting } from './places-in-work.js';
 import { recoveryOf } from './recovery.js';
 import type { StandbyTasks } from './standby-tasks.js';
 import type { StateRestorer } from './state-restorer.js';
@@ -38,6 +41,8 @@ export interface StreamThreadParts {
   readonly listener: ThreadListener;
   readonly logger: Logger;
   readonly now: () => number;
+  /** null without transactions. */
+  readonly longWaits: LongWaits | null;
   /** How long a revocation may wait for a user function and the commit, ms. */
   readonly rebalanceTimeout: number;
   /** An epoch was lost, whatever the reason. */
@@ -154,7 +159,7 @@ export class StreamThread {
   private giveUp(ids: readonly string[]): void {
     const { logger, rebalanceTimeout } = this.parts;
     logger.warn(
-      { tasks: ids, rebalanceTimeout, inWork: this.inWork() },
+      { tasks: ids, rebalanceTimeout, inWork: placesInWork(this.tasks.values()) },
       `tasks are given up without a commit: it did not come within ${rebalanceTimeout} ms, and the group waits`,
     );
     this.fail(
@@ -166,21 +171,11 @@ export class StreamThread {
 
   private tellWaiting(ids: readonly string[], waitedMs: number): void {
     const { logger, rebalanceTimeout } = this.parts;
-    const inWork = this.inWork();
-    const [first] = inWork;
-    const why =
-      first === undefined
-        ? 'the commit is under way'
-        : `a function of task ${first.taskId} has not returned (${first.topic === null ? 'a punctuation or flush' : `record of ${first.topic}-${first.partition} at offset ${first.offset}`})`;
-    logger.warn({ tasks: ids, waitedMs, rebalanceTimeout, inWork }, `the group waits for this member to give up tasks: ${why}`);
-  }
-
-  /** Where pending user functions of this thread's tasks are. */
-  private inWork(): { readonly taskId: string; readonly topic: string | null; readonly partition: number; readonly offset: number }[] {
-    return [...this.tasks.values()].flatMap(({ id, task }) => {
-      const place = task.inWork;
-      return place === null ? [] : [{ taskId: id, ...place }];
-    });
+    const inWork = placesInWork(this.tasks.values());
+    logger.warn(
+      { tasks: ids, waitedMs, rebalanceTimeout, inWork },
+      `the group waits for this member to give up tasks: ${whyWaiting(inWork)}`,
+    );
   }
 
   /** Another member may run these by now: nothing of them is committed any more. */
@@ -334,8 +329,8 @@ export class StreamThread {
 
   private adopt(active: ActiveTask): void {
     this.tasks.set(active.id, active);
-    for (const { topic, partition, offset, topicId } of active.task.positions())
-      this.parts.fetcher.assign({ topic, partition }, offset, topicId);
+    for (const { topic, partition, offset, topicId, hasEnded } of active.task.positions())
+      if (hasEnded !== true) this.parts.fetcher.assign({ topic, partition }, offset, topicId);
     this.wakeup.notify();
   }
 
@@ -380,6 +375,7 @@ export class StreamThread {
         this.fail(error);
       }
       this.drains.check();
+      this.parts.longWaits?.check(this.tasks.values(), this.parts.now());
       if (worked > 0) await yieldToIo();
       else await this.sleep();
     }
@@ -428,6 +424,21 @@ export class StreamThread {
   private readonly notify = (): void => {
     this.wakeup.notify();
   };
+
+  /** The inputs of the task are read to the end of a bounded run. */
+  endInput(id: string, end: InputEnd): void {
+    this.tasks.get(id)?.task.endInput(end);
+    this.wakeup.notify();
+  }
+
+  /** Has the task commit how far it is at the next barrier, although it did nothing. */
+  commitPositions(id: string): void {
+    const active = this.tasks.get(id);
+    if (active === undefined) return;
+    active.task.dirty = true;
+    this.epochs.progress();
+    this.wakeup.notify();
+  }
 
   /** News that the loop should look at: a commit ended, a user asked for one. */
   nudge(): void {

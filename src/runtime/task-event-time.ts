@@ -146,7 +146,8 @@ export class TaskEventTime {
   onPeriodicEmit(now: number): void {
     this.nextEmitAt = now + this.sources.interval;
     this.sources.onPeriodicEmit(now, this.isAtEnd);
-    const ahead = this.sources.tooFarAhead(this.alignment);
+    // A partition that has ended stays where it is: waiting for it would have no end.
+    const ahead = this.queues.some(({ hasEnded }) => hasEnded) ? [] : this.sources.tooFarAhead(this.alignment);
     this.queues.forEach((queue, index) => {
       queue.held = ahead.includes(index);
     });
@@ -221,6 +222,7 @@ export class TaskEventTime {
   /** Read to its end as far as the brokers are known to have it: a partition that is behind, held or not looked at yet is slow and not idle. */
   private readonly isAtEnd = (index: number): boolean => {
     const queue = this.queues[index];
-    return queue !== undefined && !queue.held && queue.isEmpty && this.lags.isAtEnd(queue.topic, queue.partition);
+    if (queue === undefined || queue.held) return false;
+    return queue.hasEnded || (queue.isEmpty && this.lags.isAtEnd(queue.topic, queue.partition));
   };
 }

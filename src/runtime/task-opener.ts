@@ -13,7 +13,8 @@ import type { ChangelogToRestore } from './changelog-bounds.js';
 import type { PartitionLag } from './partition-group.js';
 import type { OpenedState, StateOpener } from './state-opener.js';
 import type { StateRestorer } from './state-restorer.js';
-import { Task, type TaskInput } from './task.js';
+import { Task } from './task.js';
+import type { TaskInput } from './task-options.js';
 import type { TaskEnvironment } from './task-environment.js';
 import type { TaskPlan } from './task-plan.js';
 
@@ -28,6 +29,9 @@ export interface TaskOpenerOptions {
   readonly restorer: StateRestorer;
   readonly lags: PartitionLag;
   readonly released: (topic: string, partition: number, bytes: number) => void;
+  /** Where a bounded run ends; undefined for no end. */
+  readonly endOf: (topic: string, partition: number) => number | undefined;
+  readonly inputEnded: (topic: string, partition: number) => void;
   readonly fenceDeadOwners: (metadata: readonly (string | null)[], signal: AbortSignal) => Promise<unknown>;
   readonly logger: Logger;
   readonly alignment: AlignmentGroups;
@@ -91,6 +95,7 @@ export class TaskOpener {
           alignment: options.alignment.of(plan.id, String(plan.subTopology.id)),
         },
         released: options.released,
+        inputEnded: options.inputEnded,
       });
       opened.recordTimestamp = () => task.record.timestamp;
       return new ActiveTask(plan.id, task, state, plan.changelogs, env.output);
@@ -107,13 +112,26 @@ export class TaskOpener {
     for (const input of plan.inputs) {
       const known = committed.find(({ topic, partition }) => topic === input.topic && partition === input.partition);
       const { topic, partition, sourceNode, senders } = input;
+      const end = this.options.endOf(topic, partition);
       if (known !== undefined && known.offset >= 0) {
-        const { partitionTime = -1, watermark, topicId, marks = '' } = decodeCommittedMetadata(known.metadata) ?? {};
+        const { partitionTime = -1, watermark, topicId, marks = '', ended } = decodeCommittedMetadata(known.metadata) ?? {};
         const { offset } = known;
-        inputs.push({ topic, partition, sourceNode, offset, partitionTime, watermark, topicId, senders, marks: decodeMarks(marks) });
+        inputs.push({
+          topic,
+          partition,
+          sourceNode,
+          offset,
+          partitionTime,
+          watermark,
+          topicId,
+          senders,
+          marks: decodeMarks(marks),
+          end,
+          ended,
+        });
       } else {
         const offset = await this.firstOffset(input, input.offsetReset ?? this.options.autoOffsetReset);
-        inputs.push({ topic, partition, sourceNode, offset, partitionTime: -1, senders });
+        inputs.push({ topic, partition, sourceNode, offset, partitionTime: -1, senders, end });
       }
     }
     return inputs;

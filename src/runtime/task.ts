@@ -1,24 +1,24 @@
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
-import { delay } from '../kafka/backoff.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
-import type { Cancellable, Operator, ScheduleOptions } from '../processors/operator.js';
+import type { Cancellable, ScheduleOptions } from '../processors/operator.js';
 import type { StateStore } from '../stores/store.js';
-import type { Alignment } from '../time/watermarks/alignment.js';
 import type { UpstreamMark } from '../time/watermarks/source-watermarks.js';
 import type { TakenRecord } from '../processors/taken-record.js';
 import { PunctuationQueue } from '../time/punctuation-queue.js';
-import type { SubTopology, Topology } from '../topology/nodes.js';
-import type { RepartitionTarget } from '../topology/task-layout.js';
+import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { TaskScope } from './node-context.js';
-import { PartitionGroup, type PartitionLag } from './partition-group.js';
-import { bytesOf, RecordCopy } from './record-copy.js';
+import { PartitionGroup } from './partition-group.js';
+import { closeOperators } from './close-operators.js';
 import { RecordQueue } from './record-queue.js';
 import type { SourceReader } from './source-reader.js';
 import type { TaskEnvironment } from './task-environment.js';
+import { TaskEnding } from './task-ending.js';
 import { TaskEventTime } from './task-event-time.js';
+import type { TaskInput, TaskOptions, TaskPosition } from './task-options.js';
+import { takenRecord } from './taken-records.js';
 import { TaskRecord } from './task-record.js';
-import { timeStages, type TimeStage } from './time-stages.js';
+import { stageOf, timeStages, type TimeStage } from './time-stages.js';
 import { UnfinishedRecords } from './unfinished-records.js';
 import { wireTask, type WiredTask } from './task-wiring.js';
 import type { WatermarkAnnouncement } from './watermark-announcement.js';
@@ -26,61 +26,6 @@ import type { TaskWatermark } from './watermark-explanation.js';
 import { readWatermarks } from './watermark-record.js';
 
 const nothingTold: ReadonlyMap<string, UpstreamMark> = new Map();
-
-/** How long the processors of a task may take to close, ms. */
-const operatorCloseMs = 5000;
-
-/** An input partition of a task and where to go on. */
-export interface TaskInput {
-  readonly topic: string;
-  readonly partition: number;
-  readonly sourceNode: string;
-  readonly offset: number;
-  /** Highest timestamp committed for the partition, -1 when none. */
-  readonly partitionTime: number;
-  /** Event time of the task when it was committed; absent when it had none. */
-  readonly watermark?: number;
-  /** Id of the topic that the offset was committed for; absent or null when it is not known. */
-  readonly topicId?: string | null;
-  /** Upstream tasks that send their watermarks through the partition. */
-  readonly senders?: readonly string[];
-  /** What they had told when it was committed. */
-  readonly marks?: ReadonlyMap<string, UpstreamMark>;
-}
-
-export interface TaskPosition {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  readonly partitionTime: number;
-  readonly topicId: string | null;
-  /** What upstream tasks have told of their event time through the partition; null when none does. */
-  readonly marks: ReadonlyMap<string, UpstreamMark> | null;
-}
-
-export interface TaskOptions {
-  readonly id: string;
-  readonly partition: number;
-  readonly topology: Topology;
-  readonly subTopology: SubTopology;
-  readonly env: TaskEnvironment;
-  readonly inputs: readonly TaskInput[];
-  readonly lags: PartitionLag;
-  /** A store of this task, or a global one. */
-  readonly store: (name: string) => StateStore | undefined;
-  readonly topicOf: (name: string, internal: boolean) => string;
-  readonly watermarks: TaskWatermarkOptions;
-  /** Buffer room of an input partition that is free again. */
-  readonly released: (topic: string, partition: number, bytes: number) => void;
-}
-
-export interface TaskWatermarkOptions {
-  /** Repartition topics through which the task tells its watermark. */
-  readonly targets: readonly RepartitionTarget[];
-  /** How often it says again what it has said, ms; Infinity: only what is new. */
-  readonly repeatEvery: number;
-  readonly alignment: Alignment;
-}
 
 /**
  * One sub-topology × one partition at work: takes records in the order of `PartitionGroup`, runs each through the wired operators, keeps time, fires
@@ -105,6 +50,7 @@ export class Task implements TaskScope {
   /** False: no further record is taken; what is unfinished may still end. */
   takesInput = true;
   private readonly stages: readonly TimeStage[];
+  private readonly ending = new TaskEnding();
   /** Of asynchronous operators; null when there are none. */
   private readonly unfinished: UnfinishedRecords | null;
   /** Stream time before the record in work. */
@@ -112,6 +58,8 @@ export class Task implements TaskScope {
   private readonly wallClockTimers = new PunctuationQueue();
   private readonly byPartition = new Map<string, RecordQueue>();
   private busy: Promise<void> | null = null;
+  /** When the wait of a busy task began, ms of the wall clock. */
+  busySince = 0;
   private failure: Error | null = null;
   private readonly eventTime: TaskEventTime | null;
   /** Of the slice in work, ms of `performance.now()`. */
@@ -140,6 +88,18 @@ export class Task implements TaskScope {
     this.wired.init();
     this.eventTime?.start();
     this.streamTimeBefore = this.group.streamTime;
+    const [first = null, ...others] = options.inputs.map(({ ended = null }) => ended);
+    if (others.every((ended) => ended === first)) this.ending.restore(first);
+  }
+
+  /** What was done at the end of its inputs; null before, and again when a record comes after all. */
+  get ended(): InputEnd | null {
+    return this.ending.reached;
+  }
+
+  /** The inputs are read to their ends. Once nothing is unfinished operators emit what waits for time, for `final`; `run` does it, and then `ended` says so. */
+  endInput(end: InputEnd): void {
+    this.ending.request(end, end === 'final' ? this.stages : []);
   }
 
   /** Records whose asynchronous calls, or whose results' turns, are still to come. */
@@ -160,12 +120,12 @@ export class Task implements TaskScope {
 
   streamTime(node?: string): number {
     const { streamTime } = this.group;
-    return this.stages.length === 1 || node === undefined ? streamTime : this.stageOf(node).streamTime(streamTime);
+    return this.stages.length === 1 || node === undefined ? streamTime : stageOf(this.stages, node).streamTime(streamTime);
   }
 
   watermark(node?: string): number {
     if (this.eventTime === null) return -Infinity;
-    return node === undefined ? this.eventTime.watermark : this.eventTime.watermarkOf(this.stageOf(node));
+    return node === undefined ? this.eventTime.watermark : this.eventTime.watermarkOf(stageOf(this.stages, node));
   }
 
   get hasWatermarks(): boolean {
@@ -251,7 +211,10 @@ export class Task implements TaskScope {
       // A watermark of upstream tasks lay among the records: operators hear of it before they get the next one.
       if (this.movesEventTime()) continue;
       const queue = this.group.pick(now);
-      if (queue === null) break;
+      if (queue === null) {
+        count += this.goOnEnding();
+        break;
+      }
       count++;
       const pending = this.step(queue);
       if (pending !== undefined) {
@@ -297,10 +260,10 @@ export class Task implements TaskScope {
 
   positions(): TaskPosition[] {
     return this.queues.map((queue, index) => {
-      const { topic, partition, committable: offset, partitionTime, topicId } = queue;
+      const { topic, partition, committable: offset, partitionTime, topicId, hasEnded } = queue;
       const isTold = (this.options.inputs[index]?.senders ?? []).length > 0;
       const marks = isTold ? (this.eventTime?.marks(index) ?? null) : null;
-      return { topic, partition, offset, partitionTime, topicId, marks };
+      return { topic, partition, offset, partitionTime, topicId, marks, hasEnded };
     });
   }
 
@@ -332,26 +295,17 @@ export class Task implements TaskScope {
       this.env.metrics.punctuations++;
       return guard === undefined ? callback(timestamp) : guard.punctuate(callback, timestamp);
     };
-    if (options.time === 'stream') return this.stageOf(node).timers.schedule(options.startAt ?? 0, options.interval, fire);
+    if (options.time === 'stream') {
+      const scheduled = stageOf(this.stages, node).timers.schedule(options.startAt ?? 0, options.interval, fire);
+      return this.ending.watch(node, fire, scheduled);
+    }
     return this.wallClockTimers.schedule(options.startAt ?? this.env.wallClock() + options.interval, options.interval, fire);
   }
 
   takeRecord(node: string): TakenRecord {
-    const { record } = this;
-    const { taken, source } = record;
-    const keepsSource = source !== null && this.env.errors.deadLetterTopic !== null;
-    const stage = this.stageOf(node);
-    return {
-      topic: record.topic,
-      partition: record.partition,
-      offset: record.offset,
-      timestamp: record.timestamp,
-      headers: record.headers(),
-      source: keepsSource ? (taken?.source ?? RecordCopy.of(source)) : null,
-      bytes: taken?.bytes ?? (source === null ? 0 : bytesOf(source)),
-      streamTime: taken?.streamTime ?? stage.streamTime(this.streamTimeBefore),
-      watermark: taken?.watermark ?? this.eventTime?.passedBy(stage) ?? -Infinity,
-    };
+    const stage = stageOf(this.stages, node);
+    const time = { streamTime: stage.streamTime(this.streamTimeBefore), watermark: this.eventTime?.passedBy(stage) ?? -Infinity };
+    return takenRecord(this.record, this.env.errors.deadLetterTopic !== null, time);
   }
 
   enterRecord(record: TakenRecord): void {
@@ -369,24 +323,7 @@ export class Task implements TaskScope {
     for (const { timers } of this.stages) timers.clear();
     this.wallClockTimers.clear();
     for (const queue of this.queues) queue.clear();
-    const closing = this.wired.operators.map(({ name, operator }) => this.closeOperator(name, operator));
-    const patience = new AbortController();
-    const late = delay(operatorCloseMs, patience.signal).then(
-      () => {
-        this.env.logger.warn({ taskId: this.id }, `a processor did not close within ${operatorCloseMs} ms; it is left behind`);
-      },
-      () => undefined,
-    );
-    await Promise.race([Promise.all(closing), late]);
-    patience.abort();
-  }
-
-  private async closeOperator(node: string, operator: Operator): Promise<void> {
-    try {
-      await operator.close?.();
-    } catch (error) {
-      this.env.logger.warn({ taskId: this.id, node, error: String(error) }, 'a processor failed to close');
-    }
+    await closeOperators(this.id, this.wired.operators, this.env.logger);
   }
 
   private makeQueue(input: TaskInput): RecordQueue {
@@ -396,6 +333,9 @@ export class Task implements TaskScope {
       headDropped: () => {
         this.droppedHeads++;
         this.dirty = true;
+      },
+      endReached: () => {
+        this.options.inputEnded?.(topic, partition);
       },
       isWatermark: (queue: RecordQueue) => this.hear(queue),
       positionReset: (from: number, to: number) => {
@@ -439,6 +379,7 @@ export class Task implements TaskScope {
     if (timestamp > queue.partitionTime) queue.partitionTime = timestamp;
     if (timestamp > this.group.streamTime) this.group.streamTime = timestamp;
     this.dirty = true;
+    this.ending.reset();
     return queue.source.process(queue);
   }
 
@@ -468,15 +409,31 @@ export class Task implements TaskScope {
   /** Sends the result of an asynchronous call on, as the work on its record. */
   private sendReady(unfinished: UnfinishedRecords): void {
     this.dirty = true;
-    let sending: MaybeAsync = unfinished.sendReady();
-    sending = sending === undefined ? this.timePassed() : sending.then(() => (this.isClosed ? undefined : this.timePassed()));
-    if (sending !== undefined) this.await(sending);
+    const sending = unfinished.sendReady();
+    const after = sending === undefined ? this.timePassed() : sending.then(() => (this.isClosed ? undefined : this.timePassed()));
+    if (after !== undefined) this.await(after);
   }
 
-  private stageOf(node: string): TimeStage {
-    const [first] = this.stages as [TimeStage];
-    if (this.stages.length === 1) return first;
-    return this.stages.find(({ operators }) => operators.some(({ name }) => name === node)) ?? first;
+  /** Final results of one stage, parents first: what operators hold, then their stream-time punctuations once more, at the time that was reached. */
+  private async endStage({ operators }: TimeStage): Promise<void> {
+    for (const { name, operator } of operators) {
+      const { streamTime } = this.group;
+      this.record.enterTimer(Math.max(0, streamTime));
+      this.isFlushing = true;
+      await operator.flush?.();
+      this.isFlushing = false;
+      await this.wired.guards.get(name)?.punctuate(() => operator.onEndOfInput?.(), Math.max(0, streamTime));
+      if (streamTime >= 0) for (const fire of this.ending.punctuatorsOf(name)) await fire(streamTime);
+    }
+  }
+
+  /** Returns whether there was anything to do. */
+  private goOnEnding(): 0 | 1 {
+    const stage = this.ending.next(this.unfinishedCount);
+    if (stage === null) return 0;
+    this.dirty = true;
+    if (stage !== 'reached') this.await(this.endStage(stage));
+    return 1;
   }
 
   /** True while operators have a watermark to hear of: no record is taken before. */
@@ -533,6 +490,7 @@ export class Task implements TaskScope {
   }
 
   private await(pending: Promise<void>): void {
+    this.busySince = this.env.wallClock();
     this.busy = pending.then(
       () => {
         this.busy = null;

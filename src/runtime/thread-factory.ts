@@ -18,6 +18,7 @@ import { fenceDeadOwners, transactionalIdOf } from '../transactions/dead-owner.j
 import { TransactionalProducer } from '../transactions/producer/transactional-producer.js';
 import { callTimers } from './call-timers.js';
 import { CurrentPlans } from './current-plans.js';
+import { LongWaits } from './long-waits.js';
 import { EpochRunner } from './epoch-runner.js';
 import type { ErrorPolicy } from './error-policy.js';
 import { GroupLeader, refusal } from './group-leader.js';
@@ -71,6 +72,8 @@ export interface ThreadSettings {
   readonly restoreListener: RestoreListener;
   readonly standbyListener: StandbyUpdateListener;
   readonly globalStore: (name: string) => StateStore | undefined;
+  /** Where a bounded run ends; undefined for no end. */
+  readonly endOf: (topic: string, partition: number) => number | undefined;
 }
 
 /** A thread with the parts its owner needs: for starting, stopping and metrics. */
@@ -256,6 +259,10 @@ export function buildThread(
     released: (topic, partition, bytes) => {
       fetcher.consumed(bytes, { topic, partition });
     },
+    endOf: settings.endOf,
+    inputEnded: (topic, partition) => {
+      fetcher.unassign({ topic, partition });
+    },
     fenceDeadOwners: fence,
     logger,
     alignment: new AlignmentGroups(),
@@ -271,6 +278,7 @@ export function buildThread(
     logger,
     now,
     rebalanceTimeout: settings.rebalanceTimeout,
+    longWaits: exactlyOnce ? new LongWaits(settings.transactionTimeout, logger) : null,
     onEpochLost: () => {
       epochMetrics.failed++;
     },

@@ -57,3 +57,10 @@ export function timeStages(topology: Topology, operators: readonly NamedOperator
   }
   return stages.sort((one, other) => one.gates.length - other.gates.length);
 }
+
+/** The stage of a node; the first one for a node without an operator. */
+export function stageOf(stages: readonly TimeStage[], node: string): TimeStage {
+  const [first] = stages as readonly [TimeStage];
+  if (stages.length === 1) return first;
+  return stages.find(({ operators }) => operators.some(({ name }) => name === node)) ?? first;
+}

@@ -21,6 +21,7 @@ import { Wakeup } from '../runtime/wakeup.js';
 import type { StateStore } from '../stores/store.js';
 import { TaskState } from '../stores/task-state.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
+import { subTopologyOrder } from '../topology/sub-topology-order.js';
 import { qualifiedName, type TaskId } from '../topology/task-layout.js';
 import { storeInfos } from '../queries/store-info.js';
 import { StoreQueries } from '../queries/store-queries.js';
@@ -119,6 +120,15 @@ export class DriverTasks {
       }
     } while (this.tasks.some(({ active }) => hasInput(active.task)));
     this.commitRequested = false;
+  }
+
+  /** Ends the input, sub-topology after sub-topology, as a bounded run does. */
+  async endInput(): Promise<void> {
+    await this.commit();
+    for (const group of subTopologyOrder(this.options.topology)) {
+      for (const { active, subTopology } of this.tasks) if (group.includes(subTopology.id)) active.task.endInput('final');
+      await this.commit();
+    }
   }
 
   /** Fires due wall-clock punctuations. */

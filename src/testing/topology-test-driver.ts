@@ -91,6 +91,11 @@ export class TopologyTestDriver {
     });
   }
 
+  /** The end of a bounded run (`app.runUntilEnd`): results that wait for time are told. Records may still be piped; they are as those of a next run. */
+  async endInput(): Promise<void> {
+    await this.exclusively((tasks) => tasks.endInput());
+  }
+
   /** Commits: results that wait for it are emitted, and stores write their changelogs. Needed only with `autoCommit: false`. */
   async commit(): Promise<void> {
     await this.exclusively((tasks) => tasks.commit());

@@ -7,6 +7,9 @@
  */
 import { MillraceError } from '../errors.js';
 
+/** What a task did at the end of its input: read up to it only, or told its final results too. */
+export type InputEnd = 'read' | 'final';
+
 export interface CommittedMetadata {
   /** Number of the barrier epoch. */
   readonly epoch: number;
@@ -20,6 +23,8 @@ export interface CommittedMetadata {
   readonly topicId?: string | null;
   /** What upstream tasks have told of their event time through the partition, as text; absent when none does. */
   readonly marks?: string;
+  /** How the task had ended its input at this offset, in a bounded run; absent or null when it had not. */
+  readonly ended?: InputEnd | null;
   /** Fields of other versions, kept as they are. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
@@ -31,7 +36,7 @@ const PREFIX = 'millrace1';
 
 /** @throws MILL_INVARIANT when it gets longer than a broker takes */
 export function encodeCommittedMetadata(metadata: CommittedMetadata): string {
-  const { epoch, transactionalId, partitionTime, watermark, topicId, marks, extra } = metadata;
+  const { epoch, transactionalId, partitionTime, watermark, topicId, marks, ended, extra } = metadata;
   const fields = {
     ...extra,
     e: epoch,
@@ -40,6 +45,7 @@ export function encodeCommittedMetadata(metadata: CommittedMetadata): string {
     ...encodedWatermark(watermark),
     ...(topicId ? { i: topicId } : {}),
     ...(marks === undefined ? {} : { u: marks }),
+    ...(ended ? { x: ended } : {}),
   };
   const text = PREFIX + JSON.stringify(fields);
   if (Buffer.byteLength(text) >= MAX_METADATA_BYTES) {
@@ -56,7 +62,7 @@ export function decodeCommittedMetadata(text: string | null): CommittedMetadata 
   if (text === null || !text.startsWith(PREFIX)) return null;
   const fields = parseFields(text.slice(PREFIX.length));
   if (fields === null) return null;
-  const { e: epoch, p: partitionTime, t: transactionalId = null, m: watermark, i: topicId, u: marks, ...extra } = fields;
+  const { e: epoch, p: partitionTime, t: transactionalId = null, m: watermark, i: topicId, u: marks, x: ended, ...extra } = fields;
   if (!Number.isSafeInteger(epoch) || !Number.isSafeInteger(partitionTime)) return null;
   if (transactionalId !== null && typeof transactionalId !== 'string') return null;
   const known = {
@@ -66,6 +72,7 @@ export function decodeCommittedMetadata(text: string | null): CommittedMetadata 
     ...decodedWatermark(watermark),
     ...(typeof topicId === 'string' ? { topicId } : {}),
     ...(typeof marks === 'string' ? { marks } : {}),
+    ...decodedEnd(ended),
   };
   return Object.keys(extra).length === 0 ? known : { ...known, extra };
 }
@@ -79,6 +86,10 @@ function encodedWatermark(watermark = -Infinity): { m?: number | 'end' } {
 function decodedWatermark(field: unknown): { watermark?: number } {
   if (field === 'end') return { watermark: Infinity };
   return typeof field === 'number' ? { watermark: field } : {};
+}
+
+function decodedEnd(field: unknown): { ended?: InputEnd } {
+  return field === 'read' || field === 'final' ? { ended: field } : {};
 }
 
 function parseFields(json: string): Record<string, unknown> | null {

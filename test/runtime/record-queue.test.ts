@@ -36,7 +36,11 @@ function queueAt(offset: number, extract?: Extract): Observed {
     'read_uncommitted',
     { offset, partitionTime: -1 },
     (_topic, _partition, bytes) => released.push(bytes),
-    { headDropped: () => drops.push(queue.committable - 1), positionReset: (from, to) => resets.push([from, to]) },
+    {
+      headDropped: () => drops.push(queue.committable - 1),
+      positionReset: (from, to) => resets.push([from, to]),
+      endReached: () => undefined,
+    },
   );
   return { queue, released, drops, resets };
 }

@@ -87,6 +87,8 @@ function opening(
       serde: (serde, node, part) => serdesOfAll.compiled(serde, node, part),
     }),
     groupId: 'app',
+    endOf: () => undefined,
+    inputEnded: () => undefined,
     exactlyOnce: true,
     autoOffsetReset: options.autoOffsetReset ?? 'earliest',
     states: new StateOpener({

@@ -32,6 +32,7 @@ export interface AsyncCall {
   readonly offset: number;
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
+  /** Of the record. */
   headers(): Headers;
 }
 

@@ -10,6 +10,7 @@ import { MillraceError } from '../../errors.js';
  */
 export type AsyncOrder = 'arrival' | 'perKey' | 'unordered';
 
+/** Which calls are repeated, and when. */
 export interface RetryOptions {
   /** Calls of a record at most, the first included. */
   readonly attempts: number;
@@ -21,6 +22,7 @@ export interface RetryOptions {
   readonly when?: (error: Error, attempt: number) => boolean;
 }
 
+/** The rules of an asynchronous operator's calls. */
 export interface AsyncCallOptions {
   /** Calls under way at once, in each task. Default 16. */
   readonly concurrency?: number;

@@ -9,9 +9,12 @@ import type { ProcessorContext, Record } from '../processor.js';
 import type { AsyncCall, AsyncWork } from './async-operator.js';
 
 /**
+ * Two steps for each record: a call outside the task, then the task's work on what it gave.
+ *
  * @typeParam R what a call gives
  */
 export interface AsyncProcessor<KIn, VIn, R, KOut = never, VOut = never> {
+  /** Called once, before any record, with the stores restored. */
   init?(context: ProcessorContext<KOut, VOut>): void;
   /**
    * The work outside: several of these run at once. It may read the processor's stores at its beginning; whatever it changes in them has no epoch and may be
@@ -20,6 +23,7 @@ export interface AsyncProcessor<KIn, VIn, R, KOut = never, VOut = never> {
   call(record: Record<KIn, VIn>, call: AsyncCall): R | PromiseLike<R>;
   /** The record's turn in the task: stores, timers and `forward` as in a `Processor`, committed in one epoch with the end of the record. */
   process(record: Record<KIn, VIn>, result: R): MaybeAsync;
+  /** Called once when the task is closed, also after a failure. Must not forward. */
   close?(): MaybeAsync;
 }
 

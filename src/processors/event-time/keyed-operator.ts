@@ -69,6 +69,15 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
     return this.after(this.fireEventTimers(portion));
   }
 
+  /** Event time goes to the last timer that is set now, as if a watermark had brought it; one that timers set for later, while they fire, does not fire. */
+  async onEndOfInput(): Promise<void> {
+    if (!this.loaded) await this.load();
+    const end = this.timers.lastEventAt;
+    if (end === -Infinity) return;
+    do await this.onWatermark(end);
+    while (this.hasDueTimers);
+  }
+
   get hasDueTimers(): boolean {
     return this.timers.hasDueEventTimers;
   }

@@ -63,6 +63,11 @@ export class TimerQueue {
     return entry;
   }
 
+  /** The latest time of any timer, -Infinity when there is none. */
+  get lastAt(): number {
+    return this.heap.reduce((last, { deleted, time }) => (deleted ? last : Math.max(last, time)), -Infinity);
+  }
+
   /** All timers, in no order that matters. */
   timers(): Timer[] {
     return this.heap.flatMap(({ deleted, time, key, namespace }) => (deleted ? [] : [{ time, key, namespace }]));

@@ -55,6 +55,11 @@ export class TimerService {
     return this.event.nextAt <= this.watermark;
   }
 
+  /** ms; -Infinity when there is no event-time timer. */
+  get lastEventAt(): number {
+    return this.event.lastAt;
+  }
+
   processingTime(): number {
     return this.clock();
   }

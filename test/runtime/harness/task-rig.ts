@@ -7,7 +7,8 @@ import { failAlways, type ErrorPolicy } from '../../../src/runtime/error-policy.
 import { SerdeDefaults } from '../../../src/runtime/serde-defaults.js';
 import type { TaskEnvironment } from '../../../src/runtime/task-environment.js';
 import { TaskMetrics } from '../../../src/runtime/task-metrics.js';
-import { Task, type TaskOptions } from '../../../src/runtime/task.js';
+import { Task } from '../../../src/runtime/task.js';
+import type { TaskOptions } from '../../../src/runtime/task-options.js';
 import { TaskState } from '../../../src/stores/task-state.js';
 import { TopicLog, type LoggedRecord } from '../../../src/testing/topic-log.js';
 import { AlignmentGroups } from '../../../src/time/watermarks/alignment.js';

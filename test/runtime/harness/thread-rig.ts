@@ -89,6 +89,7 @@ class PlayedActiveTask {
       topicIds: [null],
       marks: [null],
       watermark: -Infinity,
+      ended: null,
     };
   }
 
@@ -216,6 +217,7 @@ export class ThreadRig {
       },
       logger: { ...silentLogger, warn: (fields, message) => this.warnings.push({ fields: { ...fields }, message }) },
       now: () => this.now,
+      longWaits: null,
       rebalanceTimeout: options.rebalanceTimeout ?? 60_000,
       onEpochLost: () => undefined,
     });

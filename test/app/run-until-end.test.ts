@@ -1,0 +1,291 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { RunSummary, RunUntilEndOptions } from '../../src/app/run-until-end.js';
+import { StreamsApp } from '../../src/app/streams-app.js';
+import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import { untilWindowCloses } from '../../src/dsl/suppressed.js';
+import { silentLogger } from '../../src/observability/logger.js';
+import { serdes } from '../../src/serdes/serdes.js';
+import { inMemoryKafka, type InMemoryKafka } from '../../src/testing/in-memory-kafka/in-memory-kafka.js';
+import { Random } from '../../src/testing/in-memory-kafka/random.js';
+import { joinWindows } from '../../src/time/join-windows.js';
+import { tumbling } from '../../src/time/time-windows.js';
+import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
+import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
+import type { Topology } from '../../src/topology/nodes.js';
+import { InMemoryDirectory } from '../../src/testing/in-memory-kafka/in-memory-directory.js';
+import { SimulatedProcess, VirtualWorld } from '../simulation/virtual-world.js';
+
+const texts = { keySerde: serdes.string, valueSerde: serdes.string };
+
+let world: VirtualWorld;
+let kafka: InMemoryKafka;
+beforeEach(() => {
+  world = new VirtualWorld(new Random(5));
+  kafka = inMemoryKafka({ seed: 3, clock: world.clockOf(world.outside), minSessionTimeoutMs: 100 });
+  for (const topic of ['in', 'other', 'out', 'finals', 'counts']) kafka.createTopic(topic, 2);
+  world.install();
+});
+afterEach(() => {
+  world.uninstall();
+});
+
+interface Running {
+  readonly process: SimulatedProcess;
+  readonly app: StreamsApp;
+  summary: RunSummary | null;
+  error: Error | null;
+}
+
+function begin(topology: Topology, options: RunUntilEndOptions = {}, disk = new InMemoryDirectory('one')): Running {
+  const process = new SimulatedProcess(disk.processId);
+  return world.as(process, () => {
+    const app = new StreamsApp(
+      topology,
+      {
+        applicationId: 'app',
+        bootstrapServers: 'memory:9092',
+        storeEngine: 'memory',
+        logger: silentLogger,
+        sessionTimeout: 1000,
+        heartbeatInterval: 300,
+        transactionTimeout: 2000,
+      },
+      {
+        openPort: ({ clientId }) => kafka.port({ clientId, clock: world.clockOf(process), faults: { delayMs: [0.2, 2] } }),
+        openDirectory: () => Promise.resolve(disk),
+      },
+    );
+    const running: Running = { process, app, summary: null, error: null };
+    app.runUntilEnd(options).then(
+      (summary) => {
+        running.summary = summary;
+      },
+      (error: unknown) => {
+        running.error = error as Error;
+      },
+    );
+    return running;
+  });
+}
+
+async function finished(...all: Running[]): Promise<void> {
+  const done = await world.run(300_000, () => all.every(({ summary, error }) => summary !== null || error !== null));
+  if (!done) throw new Error(`not at the end: ${all.map(({ app }) => app.state).join(', ')}`);
+  for (const { error } of all) if (error !== null) throw error;
+}
+
+const lines = (topic: string): string[] =>
+  kafka.records(topic, 'read_committed').map(({ key, value }) => `${String(key)}=${String(value)}`);
+
+function feed(topic: string, records: readonly (readonly [key: string, value: string, timestamp: number])[]): void {
+  kafka.produce(
+    topic,
+    records.map(([key, value, timestamp]) => ({ key, value, timestamp })),
+  );
+}
+
+/** Final windows, a count through a repartition topic whose windows are told once more, and calls on the way. */
+function job(): Topology {
+  const builder = new StreamsBuilder();
+  const input = builder.stream('in', texts).mapValuesAsync(
+    async (value) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 50));
+      return value;
+    },
+    { name: 'call', valueSerde: serdes.string },
+  );
+  input
+    .groupByKey()
+    .windowedBy(tumbling({ size: 100, grace: 0 }))
+    .count({ emit: 'onWindowClose', materialized: { storeName: 'finals' } })
+    .toStream()
+    .map((count, { key, window }): [string, string] => [`${key}@${window.start}`, String(count)])
+    .to('finals', texts);
+  input
+    .selectKey((value) => value, { keySerde: serdes.string })
+    .groupByKey({ name: 'by-value' })
+    // The repartition topic brings the records of two partitions, not in the order of their times.
+    .windowedBy(tumbling({ size: 100, grace: 100_000 }))
+    .count({ materialized: { storeName: 'counts' } })
+    .suppress(untilWindowCloses())
+    .toStream()
+    .map((count, { key, window }): [string, string] => [`${key}@${window.start}`, String(count)])
+    .to('counts', texts);
+  return builder.build();
+}
+
+const records = (from: number, count: number): (readonly [string, string, number])[] =>
+  Array.from({ length: count }, (_, i) => [`k${(from + i) % 5}`, `v${(from + i) % 3}`, (from + i) * 7] as const);
+
+/** Each window of each key once, with all of its records. */
+function wanted(
+  all: readonly (readonly [string, string, number])[],
+  keyOf: (record: readonly [string, string, number]) => string,
+): string[] {
+  const counts = new Map<string, number>();
+  for (const record of all) {
+    const name = `${keyOf(record)}@${Math.floor(record[2] / 100) * 100}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => `${name}=${count}`).sort();
+}
+
+describe('runUntilEnd', () => {
+  it('processes what is there, tells every window once, closes, and says what it did', async () => {
+    const all = records(0, 200);
+    feed('in', all);
+    const run = begin(job());
+    await finished(run);
+    expect(lines('finals').sort()).toEqual(wanted(all, ([key]) => key));
+    expect(lines('counts').sort()).toEqual(wanted(all, ([, value]) => value));
+    expect(run.app.state).toBe('notRunning');
+    expect(run.summary?.recordsIn).toBe(400);
+    expect(run.summary?.epochs).toBeGreaterThan(0);
+    const { in: ends } = run.summary?.offsets as Record<string, Record<number, number>>;
+    expect((ends?.[0] ?? 0) + (ends?.[1] ?? 0)).toBe(200);
+  });
+
+  it('leaves records that come later to the next run', async () => {
+    feed('in', records(0, 50));
+    const first = begin(job(), { finalResults: false });
+    await world.run(20, () => first.app.state === 'running');
+    feed('in', records(50, 50));
+    await finished(first);
+    const { in: ends } = first.summary?.offsets as Record<string, Record<number, number>>;
+    const read = (ends?.[0] ?? 0) + (ends?.[1] ?? 0);
+    expect(read).toBeLessThan(100);
+    await finished(begin(job()));
+    expect(lines('finals').sort()).toEqual(wanted(records(0, 100), ([key]) => key));
+    expect(lines('counts').sort()).toEqual(wanted(records(0, 100), ([, value]) => value));
+  });
+
+  it('ends at once when there is nothing to read, and when everything was read before', async () => {
+    await finished(begin(job()));
+    feed('in', records(0, 20));
+    await finished(begin(job()));
+    const told = lines('finals');
+    await finished(begin(job()));
+    expect(lines('finals')).toEqual(told);
+  });
+
+  it('goes on after kill -9 in the middle, at any moment, exactly once', async () => {
+    const all = records(0, 150);
+    feed('in', all);
+    const random = new Random(11);
+    const disk = new InMemoryDirectory('one');
+    for (let kill = 0; kill < 6; kill++) {
+      const run = begin(job(), {}, disk);
+      await world.run(random.int(50, 900));
+      run.process.isDead = true;
+    }
+    await finished(begin(job(), {}, disk));
+    expect(lines('finals').sort()).toEqual(wanted(all, ([key]) => key));
+    expect(lines('counts').sort()).toEqual(wanted(all, ([, value]) => value));
+  });
+
+  it('several instances share the work and all come to the end', async () => {
+    const all = records(0, 300);
+    feed('in', all);
+    const runs = ['one', 'two', 'three'].map((name) => begin(job(), {}, new InMemoryDirectory(name)));
+    await finished(...runs);
+    expect(lines('finals').sort()).toEqual(wanted(all, ([key]) => key));
+    expect(lines('counts').sort()).toEqual(wanted(all, ([, value]) => value));
+  });
+
+  it('sub-topologies that feed each other end together: a foreign-key join', async () => {
+    const builder = new StreamsBuilder();
+    const orders = builder.table('in', texts);
+    const customers = builder.table('other', texts);
+    orders
+      .join(customers, (order, customer) => `${order}+${customer}`, { foreignKey: (order) => order.slice(0, 1), name: 'join' })
+      .toStream()
+      .to('out', texts);
+    feed('other', [
+      ['a', 'Ada', 1],
+      ['b', 'Bob', 1],
+    ]);
+    feed('in', [
+      ['1', 'a-1', 2],
+      ['2', 'b-2', 2],
+      ['3', 'c-3', 2],
+    ]);
+    const runs = ['one', 'two'].map((name) => begin(builder.build(), {}, new InMemoryDirectory(name)));
+    await finished(...runs);
+    const rows = new Map(lines('out').map((line) => line.split('=') as [string, string]));
+    expect([...rows].sort()).toEqual([
+      ['1', 'a-1+Ada'],
+      ['2', 'b-2+Bob'],
+    ]);
+  });
+
+  it('tells what waits for time: records without a partner, windows by watermarks', async () => {
+    const builder = new StreamsBuilder();
+    const left = builder.stream('in', { ...texts, watermarks: watermarks.monotonous() });
+    const right = builder.stream('other', texts);
+    left
+      .leftJoin(right, (value, partner) => `${value}+${partner ?? 'nobody'}`, {
+        windows: joinWindows({ before: 1000, after: 1000, grace: 1000 }),
+        storeName: 'pairs',
+        valueSerde: serdes.string,
+      })
+      .to('out', texts);
+    left
+      .keyBy()
+      .window(tumblingEventTime({ size: 100 }))
+      .aggregate(
+        { initial: () => '', add: (all: string, value: string) => all + value, result: (all) => all },
+        { name: 'w', accumulatorSerde: serdes.string },
+      )
+      .map((value, { key }) => [key, value] as const)
+      .to('counts', texts);
+    feed('in', [
+      ['a', 'x', 10],
+      ['a', 'y', 20],
+      ['b', 'z', 30],
+    ]);
+    feed('other', [['b', 'p', 40]]);
+    await finished(begin(builder.build()));
+    expect(lines('out').sort()).toEqual(['a=x+nobody', 'a=y+nobody', 'b=z+p']);
+    expect(lines('counts').sort()).toEqual(['a=xy', 'b=z']);
+  });
+
+  it('reads what matches a pattern at the start', async () => {
+    const builder = new StreamsBuilder();
+    builder.stream(/^(in|other)$/, texts).to('out', texts);
+    feed('in', [['a', '1', 1]]);
+    feed('other', [['b', '2', 1]]);
+    await finished(begin(builder.build()));
+    expect(lines('out').sort()).toEqual(['a=1', 'b=2']);
+  });
+
+  it('rejects with what stopped the app, and when it is closed or aborted before the end', async () => {
+    feed('in', [['a', '1', 1]]);
+    const builder = new StreamsBuilder();
+    builder
+      .stream('in', texts)
+      .mapValues((): string => {
+        throw new Error('no');
+      })
+      .to('out', texts);
+    await expect(finished(begin(builder.build()))).rejects.toMatchObject({ code: 'MILL_PROCESSING' });
+
+    const held = new StreamsBuilder();
+    held
+      .stream('in', texts)
+      .mapValuesAsync(() => new Promise<string>(() => undefined), { name: 'held', valueSerde: serdes.string })
+      .to('out', texts);
+    const closed = begin(held.build());
+    await world.run(3000);
+    world.as(closed.process, () => void closed.app.close());
+    await expect(finished(closed)).rejects.toMatchObject({ code: 'MILL_STATE_INVALID' });
+
+    const stop = new AbortController();
+    const aborted = begin(held.build(), { signal: stop.signal }, new InMemoryDirectory('two'));
+    await world.run(3000);
+    world.as(aborted.process, () => {
+      stop.abort(new Error('enough'));
+    });
+    await expect(finished(aborted)).rejects.toThrow('enough');
+    expect(aborted.app.state).toBe('notRunning');
+  });
+});
