@@ -1,6 +1,6 @@
 // A topology built node by node, and its picture in text. Runs without a broker:
 //   npx tsx examples/41-topology-builder.ts
-import { processorOperator, serdes, TopologyBuilder } from 'millrace';
+import { serdes, TopologyBuilder } from 'millrace';
 import type { Processor, ProcessorContext, Record } from 'millrace';
 import { TopologyTestDriver } from 'millrace/testing';
 
@@ -20,11 +20,7 @@ class Router implements Processor<string, string, string, string> {
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
 const topology = new TopologyBuilder()
   .addSource('parcels', { topics: ['parcels'], ...text })
-  .addProcessor(
-    'router',
-    processorOperator(() => new Router()),
-    ['parcels'],
-  )
+  .addProcessor('router', () => new Router(), ['parcels'])
   .addSink('fast-lane', 'by-air', ['router'], text)
   .addSink('slow-lane', 'by-sea', ['router'], text)
   .build();

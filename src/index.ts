@@ -8,7 +8,13 @@
  */
 export { StreamsApp } from './app/streams-app.js';
 export type { CloseOptions, StreamsAppEvents, StreamsState, UncaughtErrorAnswer, UncaughtErrorHandler } from './app/streams-app.js';
-export type { AppMetrics, GroupMetricsSnapshot, StandbyMetricsSnapshot, TaskMetricsSnapshot } from './app/app-metrics.js';
+export type {
+  AppMetrics,
+  GlobalTablesSnapshot,
+  GroupMetricsSnapshot,
+  StandbyMetricsSnapshot,
+  TaskMetricsSnapshot,
+} from './app/app-metrics.js';
 export type { StreamsConfig } from './app/config.js';
 export type { GroupView, GroupViewMember } from './rebalance/group-view.js';
 export { errorTable, KafkaTransportError, MillraceError } from './errors.js';
@@ -42,7 +48,14 @@ export type { TaskOffsetSum } from './rebalance/member-subscription.js';
 export type { TaskId } from './rebalance/task-id.js';
 export type { StandbyProgress, StandbySuspension, StandbyUpdateListener } from './runtime/standby-listener.js';
 export type { RestoreListener, RestoreProgress } from './runtime/state-restorer.js';
-export type { DeserializationHandler, FailedRecord, HandlerAnswer, ProcessingHandler, ProductionHandler } from './runtime/error-policy.js';
+export type {
+  DeserializationHandler,
+  FailedRecord,
+  HandlerAnswer,
+  ProcessingHandler,
+  ProductionHandler,
+  HandlerRetryOptions,
+} from './runtime/error-policy.js';
 export { serdes } from './serdes/serdes.js';
 export type { DefaultSerdes, Serde, SerdeUse } from './serdes/serde.js';
 export type { InPlaceSerde } from './serdes/in-place-serde.js';
@@ -71,8 +84,19 @@ export type { AsyncCall } from './processors/async/async-operator.js';
 export type { AsyncCallOptions, AsyncOrder, RetryOptions } from './processors/async/async-options.js';
 export type { AsyncProcessor } from './processors/async/async-processor.js';
 
-export type { Processor, ProcessorContext, Record, RecordMetadata } from './processors/processor.js';
-export { processorOperator } from './processors/processor-operator.js';
+export type {
+  FixedKey,
+  FixedKeyProcessor,
+  FixedKeyProcessorContext,
+  FixedKeyRecord,
+  ProcessingContext,
+  Processor,
+  ProcessorContext,
+  Record,
+  RecordMetadata,
+} from './processors/processor.js';
+export type { ProcessorAround, ProcessorWrapper, WrappedProcessor } from './processors/processor-wrapper.js';
+export type { Change } from './processors/operator.js';
 export type { RecordMeta } from './processors/record-meta.js';
 export type { Cancellable, DropReason, OperatorSupplier, ScheduleOptions } from './processors/operator.js';
 export type {

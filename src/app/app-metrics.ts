@@ -6,6 +6,7 @@ import type { RestoreProgress } from '../runtime/state-restorer.js';
 import { formatTaskId } from '../rebalance/task-id.js';
 import type { ThreadMetricsSnapshot } from '../observability/time-shares.js';
 import type { Task } from '../runtime/task.js';
+import type { TaskMetrics } from '../runtime/task-metrics.js';
 import type { BuiltThread } from '../runtime/thread-factory.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
 import type { StreamsState } from './streams-app.js';
@@ -30,9 +31,17 @@ export interface AppMetrics {
   readonly standbys: Readonly<Record<string, StandbyMetricsSnapshot>>;
   /** Stores that are being restored now, with progress and time left; empty when everything runs. */
   readonly restoring: readonly RestoreProgress[];
-  /** Total of `dropped` over tasks and reasons. */
+  /** The global tables of this instance together; null when the topology has none, or before the start. */
+  readonly globalTables: GlobalTablesSnapshot | null;
+  /** Total of `dropped` over tasks, global tables and reasons. */
   readonly droppedRecords: number;
 }
+
+/** Of all global tables and stores of the instance together. */
+export type GlobalTablesSnapshot = Pick<
+  TaskMetricsSnapshot,
+  'recordsProcessed' | 'dropped' | 'deserializationErrors' | 'processingErrors' | 'deadLetters' | 'retries'
+>;
 
 /** The member of the consumer group. */
 export interface GroupMetricsSnapshot {
@@ -69,6 +78,8 @@ export interface TaskMetricsSnapshot {
   readonly productionErrors: number;
   /** Records sent to the dead-letter topic. */
   readonly deadLetters: number;
+  /** Answers `retry` that were followed. */
+  readonly retries: number;
   /** Timers fired. */
   readonly punctuations: number;
   /** Records for which asynchronous operators called their functions; further calls after failures; calls given up because they took too long. */
@@ -93,7 +104,7 @@ export interface TaskMetricsSnapshot {
   readonly numLateRecordsDropped: number;
 }
 
-const nothingYet: Omit<AppMetrics, 'state'> = Object.freeze({
+const nothingYet: Omit<AppMetrics, 'state' | 'globalTables'> = Object.freeze({
   tasks: {},
   epochs: null,
   thread: null,
@@ -105,10 +116,11 @@ const nothingYet: Omit<AppMetrics, 'state'> = Object.freeze({
   droppedRecords: 0,
 });
 
-export function snapshotMetrics(state: StreamsState, built: BuiltThread | null): AppMetrics {
-  if (built === null) return { ...nothingYet, state };
+export function snapshotMetrics(state: StreamsState, built: BuiltThread | null, globals: TaskMetrics | null = null): AppMetrics {
+  const globalTables = globals === null ? null : globalSnapshot(globals);
+  if (built === null) return { ...nothingYet, state, globalTables, droppedRecords: globals?.droppedTotal ?? 0 };
   const tasks: Record<string, TaskMetricsSnapshot> = {};
-  let droppedRecords = 0;
+  let droppedRecords = globals?.droppedTotal ?? 0;
   for (const [id, metrics] of built.taskMetrics) {
     droppedRecords += metrics.droppedTotal;
     const active = built.thread.tasks.get(id);
@@ -124,6 +136,7 @@ export function snapshotMetrics(state: StreamsState, built: BuiltThread | null):
       processingErrors: metrics.processingErrors,
       productionErrors: metrics.productionErrors,
       deadLetters: metrics.deadLetters,
+      retries: metrics.retries,
       punctuations: metrics.punctuations,
       asyncCalls: metrics.asyncCalls,
       asyncRetries: metrics.asyncRetries,
@@ -146,6 +159,7 @@ export function snapshotMetrics(state: StreamsState, built: BuiltThread | null):
     group: groupSnapshot(built.member),
     standbys: standbySnapshots(built),
     restoring: built.restorer.progress(),
+    globalTables,
     droppedRecords,
   };
 }
@@ -170,6 +184,12 @@ function watermarksOf(
 /** JSON has no infinity. */
 function reported(watermark: number): number | null {
   return watermark === -Infinity ? null : Math.min(watermark, Number.MAX_SAFE_INTEGER);
+}
+
+function globalSnapshot(metrics: TaskMetrics): GlobalTablesSnapshot {
+  const { recordsProcessed, deserializationErrors, processingErrors, deadLetters, retries } = metrics;
+  const dropped = Object.fromEntries(metrics.dropped);
+  return { recordsProcessed, dropped, deserializationErrors, processingErrors, deadLetters, retries };
 }
 
 function groupSnapshot(member: BuiltThread['member']): GroupMetricsSnapshot {

@@ -1,7 +1,10 @@
 import { MillraceError } from '../errors.js';
+import { nearest } from '../errors/checked-options.js';
 import { silentLogger, type Logger } from '../observability/logger.js';
+import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
 import { defaultAssignorSettings, type TaskAssignor } from '../rebalance/assignor.js';
-import type { DeserializationHandler, ProcessingHandler, ProductionHandler } from '../runtime/error-policy.js';
+import { defaultRetry, handlerFaults } from '../runtime/error-policy.js';
+import type { DeserializationHandler, ProcessingHandler, ProductionHandler, HandlerRetryOptions } from '../runtime/error-policy.js';
 import { isSerde } from '../serdes/checked-serde.js';
 import type { Serde } from '../serdes/serde.js';
 
@@ -86,6 +89,10 @@ export interface StreamsConfig {
   readonly processingHandler?: ProcessingHandler;
   /** Output records that can't be encoded or are too large. Default `fail`. */
   readonly productionHandler?: ProductionHandler;
+  /** How often, and after which pauses, records are tried again that a handler answers `retry` for. Default: 3 times, after 100, 200 and 400 ms; then `fail`. */
+  readonly retry?: HandlerRetryOptions;
+  /** Runs around every processor, those of the DSL included: for tracing, measuring, testing. Default: nothing does. */
+  readonly processorWrapper?: ProcessorWrapper;
   /** Topic of `deadLetter` records. */
   readonly deadLetterTopic?: string | null;
   /** Shown to brokers. Default: the application id. */
@@ -110,6 +117,8 @@ export type ResolvedConfig = Required<
     | 'sasl'
     | 'deadLetterTopic'
     | 'stateDir'
+    | 'processorWrapper'
+    | 'retry'
     | 'applicationServer'
     | 'groupInstanceId'
   >
@@ -122,6 +131,8 @@ export type ResolvedConfig = Required<
     readonly stateDir: string | null;
     readonly applicationServer: string | null;
     readonly groupInstanceId: string | null;
+    readonly processorWrapper: ProcessorWrapper | null;
+    readonly retry: Required<HandlerRetryOptions>;
   };
 
 const mebibyte = 1024 * 1024;
@@ -171,6 +182,8 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     deserializationHandler: config.deserializationHandler ?? 'fail',
     processingHandler: config.processingHandler ?? 'fail',
     productionHandler: config.productionHandler ?? 'fail',
+    retry: { ...defaultRetry, ...config.retry },
+    processorWrapper: config.processorWrapper ?? null,
     deadLetterTopic: config.deadLetterTopic ?? null,
     clientId: config.clientId ?? config.applicationId,
     ssl: config.ssl,
@@ -213,6 +226,8 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'deserializationHandler',
   'processingHandler',
   'productionHandler',
+  'retry',
+  'processorWrapper',
   'deadLetterTopic',
   'clientId',
   'ssl',
@@ -223,7 +238,7 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
 
 function findFaults(config: StreamsConfig): string[] {
   const faults: string[] = [];
-  for (const key of Object.keys(config)) if (!known.has(key)) faults.push(`${key} is not an option`);
+  for (const key of Object.keys(config)) if (!known.has(key)) faults.push(`${key} is not an option${meant(key)}`);
   if (typeof config.applicationId !== 'string' || !/^(?!\.{1,2}$)[\w.-]{1,200}$/.test(config.applicationId)) {
     faults.push('applicationId must be 1 to 200 letters, digits, ".", "_" or "-", and not "." or ".."');
   }
@@ -269,6 +284,7 @@ function findFaults(config: StreamsConfig): string[] {
     (value) => value === null || (typeof value === 'string' && value !== ''),
   );
   ofKind(faults, config, 'ssl', 'true, false or an object', (value) => typeof value === 'boolean' || isObject(value));
+  ofKind(faults, config, 'processorWrapper', 'a function', (value) => typeof value === 'function');
   ofKind(faults, config, 'sasl', 'an object', isObject);
   ofKind(faults, config, 'logger', 'a logger with debug, info, warn, error and child', isLogger);
   for (const key of ['defaultKeySerde', 'defaultValueSerde'] as const) ofKind(faults, config, key, 'a serde', isSerde);
@@ -299,14 +315,13 @@ function findFaults(config: StreamsConfig): string[] {
   ) {
     faults.push('replicationFactor must be -1 or a positive integer');
   }
-  for (const handler of ['deserializationHandler', 'processingHandler', 'productionHandler'] as const) {
-    const value = config[handler];
-    if (value === undefined || typeof value === 'function') continue;
-    if (!['fail', 'continue', 'deadLetter'].includes(value))
-      faults.push(`${handler} must be "fail", "continue", "deadLetter" or a function`);
-    if (value === 'deadLetter' && !config.deadLetterTopic) faults.push(`${handler} is "deadLetter" but deadLetterTopic is not set`);
-  }
+  faults.push(...handlerFaults(config));
   return faults;
+}
+
+function meant(key: string): string {
+  const near = nearest(key, [...known]);
+  return near === null ? '' : `; did you mean ${near}?`;
 }
 
 function serversOf(servers: unknown): string[] {

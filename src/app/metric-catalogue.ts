@@ -47,10 +47,11 @@ const app: Catalogue<AppMetrics> = {
     meaning: 'stores that are being restored now, as [`RestoreProgress`](configuration.md#streamsapp); empty when everything runs',
     kafkaStreams: 'restore-remaining-records-total',
   },
+  globalTables: { unit: 'more metrics', meaning: '`GlobalTablesSnapshot` of all global tables and stores together; null without any' },
   droppedRecords: {
     unit: 'records',
     counter: true,
-    meaning: 'sum of `dropped` over tasks and reasons',
+    meaning: 'sum of `dropped` over tasks, global tables and reasons',
     kafkaStreams: 'dropped-records-total',
   },
 };
@@ -83,6 +84,7 @@ const task: Catalogue<TaskMetricsSnapshot> = {
     flink: 'numRecordsOutErrors',
   },
   deadLetters: { unit: 'records', counter: true, meaning: 'records written to the dead-letter topic' },
+  retries: { unit: 'records', counter: true, meaning: 'records tried again after an answer `retry`' },
   punctuations: { unit: 'count', counter: true, meaning: 'timers of processors that fired', kafkaStreams: 'punctuate-total' },
   asyncCalls: {
     unit: 'records',

@@ -12,6 +12,7 @@ import { explainWatermarks } from '../runtime/explain-watermarks.js';
 import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { RestoreListener } from '../runtime/state-restorer.js';
 import { buildThread, type BuiltThread } from '../runtime/thread-factory.js';
+import { errorPolicy } from '../runtime/error-policy.js';
 import { GlobalTables } from '../runtime/global-tables.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import { checkTopology } from '../topology/checked-topology.js';
@@ -234,7 +235,7 @@ export class StreamsApp extends StoreAccess {
 
   /** Counters and latencies as plain data, measured now. */
   metrics(): AppMetrics {
-    return snapshotMetrics(this.currentState, this.built);
+    return snapshotMetrics(this.currentState, this.built, this.globals?.metrics ?? null);
   }
 
   /**
@@ -296,12 +297,9 @@ export class StreamsApp extends StoreAccess {
         heartbeatInterval: config.heartbeatInterval,
         rebalanceTimeout: config.rebalanceTimeout,
         transactionTimeout: config.transactionTimeout,
-        errors: {
-          deserialization: config.deserializationHandler,
-          processing: config.processingHandler,
-          production: config.productionHandler,
-          deadLetterTopic: config.deadLetterTopic,
-        },
+        // Half of what a transaction may last is left for the commit.
+        errors: errorPolicy(config, config.transactionTimeout / 2),
+        processorWrapper: config.processorWrapper,
         serdes: this.serdes,
         logger,
         stateDirectory: directory,
@@ -387,11 +385,13 @@ export class StreamsApp extends StoreAccess {
     await port.connect();
     this.mustBeStarting();
     this.globals = new GlobalTables({
+      applicationId: this.config.applicationId,
       port,
       topology: this.topology,
       isolation: this.config.processingGuarantee === 'exactly_once' ? 'read_committed' : 'read_uncommitted',
       serdes: this.serdes,
-      deserialization: this.config.deserializationHandler,
+      errors: errorPolicy(this.config, Infinity),
+      processorWrapper: this.config.processorWrapper,
       logger: this.logger,
       onError: (error) => {
         this.decide(error, null);

@@ -7,7 +7,8 @@ import type { DslContext } from './dsl-context.js';
 import { statefulNode } from './graph/stateful-node.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KTable } from './ktable.js';
-import type { MaterializedOptions, NamedOptions } from './options.js';
+import { addLateOutput } from './late-output.js';
+import type { LateOption, MaterializedOptions, NamedOptions } from './options.js';
 import { storedView } from './table-view.js';
 
 export interface Aggregation<K, V, KR, VR> {
@@ -20,6 +21,7 @@ export interface Aggregation<K, V, KR, VR> {
   readonly valueSerde: Serde<VR> | null;
   /** Windows only: how long after its end a window may still change, ms. */
   readonly windowGrace?: number;
+  readonly late?: LateOption<K, V>;
 }
 
 /** The store's name must have been taken before: Kafka Streams numbers store, operator, repartition in that order. */
@@ -31,6 +33,11 @@ export function addAggregation<K, V, KR, VR>(context: DslContext, aggregation: A
   const node = statefulNode(name, supplier, store);
   graph.add(node, [parent]);
   if (aggregation.windowGrace !== undefined) graph.windowGraces.set(node, aggregation.windowGrace);
+  addLateOutput(context, aggregation.late, store.name, [node], {
+    keySerde: grouped.fields.keySerde,
+    valueSerde: grouped.fields.valueSerde,
+    sources,
+  });
   const view = storedView<KR, VR>(graph, node);
   return context.table({ name, keySerde, valueSerde, sources, queryableStoreName: options.materialized?.storeName ?? null, node, view });
 }

@@ -13,7 +13,7 @@ export function addAsync<K, V, R>(
   graph: StreamGraph,
   stream: StreamState<K, V>,
   namePrefix: string,
-  options: AsyncOptions<K, V> & { readonly stores?: readonly string[] },
+  options: AsyncOptions<K, V> & { readonly stores?: readonly (string | StoreSpec)[] },
   work: (name: string) => () => AsyncWork<K, V, R>,
 ): AsyncNode {
   const name = graph.nameOr(checkedName(options), namePrefix);
@@ -30,7 +30,12 @@ export function addAsync<K, V, R>(
     changelogConfigs: Object.freeze({}),
   });
   const supplier = asyncOperator({ rules, storeName: store.name, keySerde }, work(name));
-  const node = asyncNode({ name, supplier, store, stores: Object.freeze(options.stores?.slice() ?? []) });
+  const node = asyncNode({
+    name,
+    supplier,
+    store,
+    stores: Object.freeze((options.stores ?? []).map((used) => (typeof used === 'string' ? used : graph.addStore(used)))),
+  });
   graph.add(node, [stream.node]);
   return node;
 }

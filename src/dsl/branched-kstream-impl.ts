@@ -1,3 +1,5 @@
+import { checkOptions } from '../errors/checked-options.js';
+import { shapes } from './option-shapes.js';
 import { MillraceError } from '../errors.js';
 import { branchOperator } from '../processors/branch.js';
 import { passThroughOperator } from '../processors/pass-through.js';
@@ -35,12 +37,14 @@ export class BranchedKStreamImpl<K, V> implements BranchedKStream<K, V, string> 
 
   branch(predicate: Predicate<K, V>, options?: BranchOptions<string>): this {
     requireFunction('branch: the predicate', predicate);
+    checkOptions('branch', options, shapes.named);
     const name = options?.name ?? String(this.#branches.length + 1);
     this.#branches.push({ predicate, child: this.#add(name) });
     return this;
   }
 
   defaultBranch(options?: BranchOptions<string>): Branches<K, V, string> {
+    checkOptions('defaultBranch', options, shapes.named);
     this.#defaultChild = this.#add(options?.name ?? '0');
     return this.noDefaultBranch();
   }

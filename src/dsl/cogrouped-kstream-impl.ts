@@ -1,3 +1,6 @@
+import { defined } from '../processors/defined-result.js';
+import { checkOptions } from '../errors/checked-options.js';
+import { shapes } from './option-shapes.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import { passThroughOperator } from '../processors/pass-through.js';
 import { sessionAggregateOperator } from '../processors/session-aggregate.js';
@@ -21,7 +24,8 @@ import type { GroupedState } from './grouped-state.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
 import type { KTable } from './ktable.js';
 import { tableStore, windowTableStore } from './materialize.js';
-import type { CogroupedWindowOptions, NamedOptions, TableOptions } from './options.js';
+import { addLateOutput, lateTarget } from './late-output.js';
+import type { CogroupedWindowOptions, LateOption, LateOptions, NamedOptions, TableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import { storedView } from './table-view.js';
 import { sessionKeySerde, windowedKeySerde } from './windowed-keys.js';
@@ -47,12 +51,13 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
   }
 
   aggregate(initializer: Initializer<A>, options: TableOptions<K, A> = {}): KTable<K, A> {
+    checkOptions('aggregate', options, shapes.table);
     requireFunction('aggregate: the initializer', initializer);
     const { materialized, emit } = options;
     const keySerde = this.#keySerde(materialized?.keySerde);
     const valueSerde = materialized?.valueSerde ?? null;
     const store = tableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, emit);
-    const common = { storeName: store.name, initializer, emit: emit ?? null };
+    const common = { storeName: store.name, initializer: defined('aggregate: the initializer', initializer), emit: emit ?? null };
     const supplierOf = (aggregator: Aggregator<K, unknown, A>): OperatorSupplier => streamAggregateOperator({ ...common, aggregator });
     return this.#add({ options, store, supplierOf, keySerde, valueSerde, storeName: materialized?.storeName });
   }
@@ -78,16 +83,23 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
   #aggregateWindows(
     windows: TimeWindows | SlidingWindows,
     initializer: Initializer<A>,
-    options: CogroupedWindowOptions<K, A>,
+    options: CogroupedWindowOptions<K, A> & LateOptions<K, unknown>,
   ): KTable<Windowed<K>, A> {
-    const { materialized, emit } = options;
+    checkOptions('aggregate', options, shapes.cogroupedWindow);
+    const { materialized, emit, late } = options;
     const keySerde = this.#keySerde(materialized?.keySerde);
     const valueSerde = materialized?.valueSerde ?? null;
     const store = windowTableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, emit, windows);
-    const common = { storeName: store.name, initializer, emit: emit ?? null };
+    const common = {
+      storeName: store.name,
+      initializer: defined('aggregate: the initializer', initializer),
+      emit: emit ?? null,
+      late: lateTarget(late, store.name),
+    };
     return this.#add({
       options,
       store,
+      late,
       supplierOf: (aggregator) =>
         windows.kind === 'sliding'
           ? slidingAggregateOperator({ ...common, windows, aggregator })
@@ -103,16 +115,25 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
     windows: SessionWindows,
     initializer: Initializer<A>,
     merger: SessionMerger<K, A>,
-    options: CogroupedWindowOptions<K, A>,
+    options: CogroupedWindowOptions<K, A> & LateOptions<K, unknown>,
   ): KTable<Windowed<K>, A> {
-    const { materialized, emit } = options;
+    checkOptions('aggregate', options, shapes.cogroupedWindow);
+    const { materialized, emit, late } = options;
     const keySerde = this.#keySerde(materialized?.keySerde);
     const valueSerde = materialized?.valueSerde ?? null;
     const store = windowTableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, emit, windows);
-    const common = { storeName: store.name, windows, initializer, merger, emit: emit ?? null };
+    const common = {
+      storeName: store.name,
+      windows,
+      initializer: defined('aggregate: the initializer', initializer),
+      merger: defined('aggregate: the merger', merger),
+      emit: emit ?? null,
+      late: lateTarget(late, store.name),
+    };
     return this.#add({
       options,
       store,
+      late,
       supplierOf: (aggregator) => sessionAggregateOperator({ ...common, aggregator }),
       keySerde: sessionKeySerde(keySerde),
       valueSerde,
@@ -125,6 +146,12 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
     return given ?? this.#inputs.find(({ grouped }) => grouped.fields.keySerde !== null)?.grouped.fields.keySerde ?? null;
   }
 
+  /** Of the streams' values, when they have one in common. */
+  #valueSerde(): Serde<unknown> | null {
+    const [first, ...others] = this.#inputs.map(({ grouped }) => grouped.fields.valueSerde);
+    return first !== undefined && others.every((serde) => serde === first) ? first : null;
+  }
+
   /** An operator for each stream over one store, and one that all results pass through. */
   #add<KR>(table: {
     readonly options: NamedOptions;
@@ -134,6 +161,7 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
     readonly valueSerde: Serde<A> | null;
     readonly storeName: string | undefined;
     readonly windowGrace?: number;
+    readonly late?: LateOption<K, unknown>;
   }): KTable<KR, A> {
     const { graph } = this.#context;
     const { store, keySerde, valueSerde, windowGrace } = table;
@@ -151,6 +179,11 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
       graph.add(operator, parent === undefined ? [] : [parent]);
       if (windowGrace !== undefined) graph.windowGraces.set(operator, windowGrace);
     });
+    addLateOutput(this.#context, table.late, store.name, operators, {
+      keySerde: this.#keySerde(undefined),
+      valueSerde: this.#valueSerde(),
+      sources,
+    });
     const name = graph.nameOr(given === undefined ? undefined : `${given}-cogroup-merge`, prefix.cogroupMerge);
     const node = operatorNode(name, passThroughOperator());
     graph.add(node, operators);
@@ -161,5 +194,5 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
 
 /** Each aggregator only ever sees the values of its own stream. */
 export function cogroupInput<K, V, A>(grouped: GroupedState<K, V>, aggregator: Aggregator<K, V, A>): Input<K, A> {
-  return { grouped, aggregator: aggregator as Aggregator<K, unknown, A> };
+  return { grouped, aggregator: defined('cogroup: the aggregator', aggregator as Aggregator<K, unknown, A>) };
 }

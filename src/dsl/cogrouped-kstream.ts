@@ -5,7 +5,7 @@ import type { TimeWindows } from '../time/time-windows.js';
 import type { Windowed } from '../time/windowed.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
 import type { KTable } from './ktable.js';
-import type { CogroupedWindowOptions, TableOptions } from './options.js';
+import type { CogroupedWindowOptions, LateOptions, TableOptions } from './options.js';
 
 /**
  * Several grouped streams with one aggregate: each has its own aggregator, all write the same table.
@@ -44,7 +44,7 @@ export interface WindowedCogroupedKStream<K, A> {
    *
    * @param initializer gives the aggregate before the first record of a window
    */
-  aggregate(initializer: Initializer<A>, options?: CogroupedWindowOptions<K, A>): KTable<Windowed<K>, A>;
+  aggregate(initializer: Initializer<A>, options?: CogroupedWindowOptions<K, A> & LateOptions<K, unknown>): KTable<Windowed<K>, A>;
 }
 
 /** Several grouped streams with one aggregate for each key and session. */
@@ -55,5 +55,9 @@ export interface SessionWindowedCogroupedKStream<K, A> {
    * @param initializer gives the aggregate before the first record of a session
    * @param merger combines the aggregates of two sessions that have become one
    */
-  aggregate(initializer: Initializer<A>, merger: SessionMerger<K, A>, options?: CogroupedWindowOptions<K, A>): KTable<Windowed<K>, A>;
+  aggregate(
+    initializer: Initializer<A>,
+    merger: SessionMerger<K, A>,
+    options?: CogroupedWindowOptions<K, A> & LateOptions<K, unknown>,
+  ): KTable<Windowed<K>, A>;
 }

@@ -167,7 +167,7 @@ class ForeignKeyJoin<K, V, KO, VO, VR> {
     const keySerde = materialized?.keySerde ?? leftTable.keySerde;
     const valueSerde = materialized?.valueSerde ?? null;
     const store = tableStore(graph, prefix.foreignKeyOutput, materialized, { keySerde, valueSerde }, emit);
-    const node = streamToTableNode({ name, store, emit: emit ?? null });
+    const node = streamToTableNode({ name, store, emit: emit ?? null, late: null });
     graph.add(node, [resolve]);
     const sources = [...new Set([...leftTable.sources, responses.name])];
     const view = storedView<K, VR>(graph, node);

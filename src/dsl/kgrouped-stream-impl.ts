@@ -1,3 +1,6 @@
+import { defined } from '../processors/defined-result.js';
+import { checkOptions } from '../errors/checked-options.js';
+import { shapes } from './option-shapes.js';
 import type { TableEmit } from '../processors/emit.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import { streamAggregateOperator } from '../processors/stream-aggregate.js';
@@ -37,19 +40,30 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
   }
 
   count(options: TableOptions<K, number> = {}): KTable<K, number> {
+    checkOptions('count', options, shapes.table);
     takeNumberOfUnnamedCount(this.#context.graph, options.materialized);
     return this.#add(prefix.aggregate, options, countSerde, streamCountOperator);
   }
 
   reduce(reducer: Reducer<K, V>, options: TableOptions<K, V> = {}): KTable<K, V> {
+    checkOptions('reduce', options, shapes.table);
     requireFunction('reduce: the reducer', reducer);
-    return this.#add(prefix.reduce, options, this.#grouped.fields.valueSerde, (common) => streamReduceOperator({ ...common, reducer }));
+    return this.#add(prefix.reduce, options, this.#grouped.fields.valueSerde, (common) =>
+      streamReduceOperator({ ...common, reducer: defined('reduce: the reducer', reducer) }),
+    );
   }
 
   aggregate<A>(initializer: Initializer<A>, aggregator: Aggregator<K, V, A>, options: TableOptions<K, A> = {}): KTable<K, A> {
+    checkOptions('aggregate', options, shapes.table);
     requireFunction('aggregate: the initializer', initializer);
     requireFunction('aggregate: the aggregator', aggregator);
-    return this.#add(prefix.aggregate, options, null, (common) => streamAggregateOperator({ ...common, initializer, aggregator }));
+    return this.#add(prefix.aggregate, options, null, (common) =>
+      streamAggregateOperator({
+        ...common,
+        initializer: defined('aggregate: the initializer', initializer),
+        aggregator: defined('aggregate: the aggregator', aggregator),
+      }),
+    );
   }
 
   windowedBy(windows: TimeWindows | SlidingWindows): TimeWindowedKStream<K, V>;

@@ -1,3 +1,6 @@
+import { defined } from '../processors/defined-result.js';
+import { checkOptions } from '../errors/checked-options.js';
+import { shapes } from './option-shapes.js';
 import { changeSerde } from '../processors/change-serde.js';
 import type { TableEmit } from '../processors/emit.js';
 import type { OperatorSupplier } from '../processors/operator.js';
@@ -51,14 +54,22 @@ class KGroupedTableImpl<K, V> implements KGroupedTable<K, V> {
   }
 
   count(options: TableOptions<K, number> = {}): KTable<K, number> {
+    checkOptions('count', options, shapes.table);
     return this.#add(prefix.tableAggregate, options, countSerde, tableCountOperator);
   }
 
   reduce(adder: Reducer<K, V>, subtractor: Reducer<K, V>, options: TableOptions<K, V> = {}): KTable<K, V> {
+    checkOptions('reduce', options, shapes.table);
     requireFunction('reduce: the adder', adder);
     requireFunction('reduce: the subtractor', subtractor);
     const { valueSerde = null } = this.#options;
-    return this.#add(prefix.tableReduce, options, valueSerde, (common) => tableReduceOperator({ ...common, adder, subtractor }));
+    return this.#add(prefix.tableReduce, options, valueSerde, (common) =>
+      tableReduceOperator({
+        ...common,
+        adder: defined('reduce: the adder', adder),
+        subtractor: defined('reduce: the subtractor', subtractor),
+      }),
+    );
   }
 
   aggregate<A>(
@@ -67,11 +78,17 @@ class KGroupedTableImpl<K, V> implements KGroupedTable<K, V> {
     subtractor: Aggregator<K, V, A>,
     options: TableOptions<K, A> = {},
   ): KTable<K, A> {
+    checkOptions('aggregate', options, shapes.table);
     requireFunction('aggregate: the initializer', initializer);
     requireFunction('aggregate: the adder', adder);
     requireFunction('aggregate: the subtractor', subtractor);
     return this.#add(prefix.tableAggregate, options, null, (common) =>
-      tableAggregateOperator({ ...common, initializer, adder, subtractor }),
+      tableAggregateOperator({
+        ...common,
+        initializer: defined('aggregate: the initializer', initializer),
+        adder: defined('aggregate: the adder', adder),
+        subtractor: defined('aggregate: the subtractor', subtractor),
+      }),
     );
   }
 

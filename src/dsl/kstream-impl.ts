@@ -1,4 +1,7 @@
 import { AsyncMapperWork, AsyncProcessorWork, checkSupplier, type AsyncProcessor } from '../processors/async/async-processor.js';
+import { defined } from '../processors/defined-result.js';
+import { checkOptions } from '../errors/checked-options.js';
+import { shapes } from './option-shapes.js';
 import { filterOperator } from '../processors/filter.js';
 import { flatMapValuesOperator } from '../processors/flat-map-values.js';
 import { flatMapOperator } from '../processors/flat-map.js';
@@ -8,7 +11,7 @@ import { mapOperator } from '../processors/map.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import { passThroughOperator } from '../processors/pass-through.js';
 import { peekOperator } from '../processors/peek.js';
-import type { Processor } from '../processors/processor.js';
+import type { FixedKeyProcessor, Processor } from '../processors/processor.js';
 import type { RecordMeta } from '../processors/record-meta.js';
 import { selectKeyOperator } from '../processors/select-key.js';
 import type { TableJoinKind } from '../processors/table-table-join.js';
@@ -47,15 +50,16 @@ import type {
   KeyOptions,
   NamedOptions,
   ProcessOptions,
+  ProcessValuesOptions,
   ProducedOptions,
   RecordOptions,
   RepartitionedOptions,
   StreamJoinOptions,
-  TableOptions,
+  StreamTableOptions,
   ValueOptions,
 } from './options.js';
 import { prefix } from './prefixes.js';
-import { addProcess } from './process.js';
+import { addProcess, addProcessValues } from './process.js';
 import { newRepartition } from './repartition.js';
 import { joinGlobalTable } from './stream-global-table-join.js';
 import type { StreamRepartition } from './stream-repartition.js';
@@ -65,6 +69,9 @@ import { addToTable } from './to-table.js';
 import { windowedKeyPartitioner } from './windowed-keys.js';
 
 type AnyJoinOptions<K, V, KT, VT, VR> = JoinedOptions<K, V, VR> | GlobalJoinOptions<K, V, KT, VR> | StreamJoinOptions<K, V, VT, VR>;
+
+/** The options of a join, by what a stream is joined with. */
+const joinShapes = { stream: shapes.streamJoin, table: shapes.tableJoin, globalTable: shapes.globalJoin };
 
 export class KStreamImpl<K, V> implements KStream<K, V> {
   readonly kind = 'stream';
@@ -82,55 +89,66 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   filter(predicate: Predicate<K, V>, options?: NamedOptions): KStream<K, V>;
   filter(predicate: Predicate<K, V>, options: NamedOptions = {}): KStream<K, V> {
     requireFunction('filter: the predicate', predicate);
+    checkOptions('filter', options, shapes.named);
     return this.#same(this.#operator(prefix.filter, options, filterOperator(predicate, false)));
   }
 
   filterNot(predicate: Predicate<K, V>, options: NamedOptions = {}): KStream<K, V> {
+    checkOptions('filterNot', options, shapes.named);
     requireFunction('filterNot: the predicate', predicate);
     return this.#same(this.#operator(prefix.filter, options, filterOperator(predicate, true)));
   }
 
   map<KR, VR>(mapper: RecordMapper<K, V, KR, VR>, options: RecordOptions<KR, VR> = {}): KStream<KR, VR> {
+    checkOptions('map', options, shapes.record);
     requireFunction('map: the mapper', mapper);
     return this.#rekeyed(this.#operator(prefix.map, options, mapOperator(mapper)), options);
   }
 
   mapValues<VR>(mapper: ValueMapper<K, V, VR>, options: ValueOptions<VR> = {}): KStream<K, VR> {
+    checkOptions('mapValues', options, shapes.valued);
     requireFunction('mapValues: the mapper', mapper);
     return this.#revalued(this.#operator(prefix.mapValues, options, mapValuesOperator(mapper)), options);
   }
 
   flatMap<KR, VR>(mapper: FlatRecordMapper<K, V, KR, VR>, options: RecordOptions<KR, VR> = {}): KStream<KR, VR> {
+    checkOptions('flatMap', options, shapes.record);
     requireFunction('flatMap: the mapper', mapper);
     return this.#rekeyed(this.#operator(prefix.flatMap, options, flatMapOperator(mapper)), options);
   }
 
   flatMapValues<VR>(mapper: FlatValueMapper<K, V, VR>, options: ValueOptions<VR> = {}): KStream<K, VR> {
+    checkOptions('flatMapValues', options, shapes.valued);
     requireFunction('flatMapValues: the mapper', mapper);
     return this.#revalued(this.#operator(prefix.flatMapValues, options, flatMapValuesOperator(mapper)), options);
   }
 
   selectKey<KR>(mapper: ValueMapper<K, V, KR>, options: KeyOptions<KR> = {}): KStream<KR, V> {
+    checkOptions('selectKey', options, shapes.keyed);
     requireFunction('selectKey: the mapper', mapper);
     const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
     return this.#rekeyed(node, { keySerde: options.keySerde, valueSerde: this.#state.valueSerde ?? undefined });
   }
 
   peek(action: RecordAction<K, V>, options: NamedOptions = {}): KStream<K, V> {
+    checkOptions('peek', options, shapes.named);
     requireFunction('peek: the action', action);
     return this.#same(this.#operator(prefix.peek, options, peekOperator(action)));
   }
 
   foreach(action: RecordAction<K, V>, options: NamedOptions = {}): void {
+    checkOptions('foreach', options, shapes.named);
     requireFunction('foreach: the action', action);
     this.#operator(prefix.foreach, options, foreachOperator(action));
   }
 
   split(options: NamedOptions = {}): BranchedKStream<K, V> {
+    checkOptions('split', options, shapes.named);
     return new BranchedKStreamImpl(this.#context, this.#state, options) as BranchedKStream<K, V>;
   }
 
   merge<V2>(other: KStream<K, V2>, options: NamedOptions = {}): KStream<K, V | V2> {
+    checkOptions('merge', options, shapes.named);
     const that = this.#context.streamState(other);
     const node = operatorNode(this.#context.graph.nameOr(checkedName(options), prefix.merge), passThroughOperator());
     this.#context.graph.add(node, [this.#state.node, that.node]);
@@ -145,6 +163,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   }
 
   repartition(options: RepartitionedOptions<K, V> = {}): KStream<K, V> {
+    checkOptions('repartition', options, shapes.repartitioned);
     const { graph } = this.#context;
     const keySerde = options.keySerde ?? this.#state.keySerde;
     const valueSerde = options.valueSerde ?? this.#state.valueSerde;
@@ -155,11 +174,13 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     return this.#context.stream({ name: node.name, keySerde, valueSerde, sources: [node.name], repartitionRequired: false, node });
   }
 
-  toTable(options: TableOptions<K, V> = {}): KTable<K, V> {
+  toTable(options: StreamTableOptions<K, V> = {}): KTable<K, V> {
+    checkOptions('toTable', options, shapes.streamTable);
     return addToTable(this.#context, this.#state, options);
   }
 
   to(topic: string | TopicOf<K, V>, options: ProducedOptions<K, V> = {}): void {
+    checkOptions('to', options, shapes.produced);
     const { graph } = this.#context;
     const keySerde = options.keySerde ?? this.#state.keySerde;
     const valueSerde = options.valueSerde ?? this.#state.valueSerde;
@@ -171,17 +192,20 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   }
 
   groupBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V> = {}): KGroupedStream<KR, V> {
+    checkOptions('groupBy', options, shapes.grouped);
     requireFunction('groupBy: the mapper', mapper);
     return this.#context.groupedStream(this.#groupedBy(mapper, options));
   }
 
   groupByKey(options: GroupedOptions<K, V> = {}): KGroupedStream<K, V> {
+    checkOptions('groupByKey', options, shapes.grouped);
     return this.#context.groupedStream(this.#groupedByKey(options));
   }
 
   keyBy(options?: GroupedOptions<K, V>): KeyedStream<K, V>;
   keyBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<KR, V>): KeyedStream<KR, V>;
   keyBy<KR>(first: ValueMapper<K, V, KR> | GroupedOptions<K, V> = {}, options: GroupedOptions<KR, V> = {}): unknown {
+    checkOptions('keyBy', typeof first === 'function' ? options : first, shapes.grouped);
     if (typeof first !== 'function') return new KeyedStreamImpl(this.#context, this.#groupedByKey(first));
     return new KeyedStreamImpl(this.#context, this.#groupedBy(first, options));
   }
@@ -193,8 +217,10 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   ): KStream<K, VR> {
     requireKind('join', other, ['stream', 'table', 'globalTable']);
     requireFunction('join: the joiner', joiner);
-    if (other.kind === 'stream') return this.#joinedStream(other, 'inner', joiner as RowJoiner<K, V, VT, VR>, options);
-    return this.#joined(other, joiner as TableJoiner<K, V, VT | null, VR>, options, false);
+    checkOptions('join', options, joinShapes[other.kind]);
+    if (other.kind === 'stream')
+      return this.#joinedStream(other, 'inner', defined('join: the joiner', joiner as RowJoiner<K, V, VT, VR>), options);
+    return this.#joined(other, defined('join: the joiner', joiner as TableJoiner<K, V, VT | null, VR>), options, false);
   }
 
   leftJoin<KT, VT, VR>(
@@ -204,17 +230,21 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   ): KStream<K, VR> {
     requireKind('leftJoin', other, ['stream', 'table', 'globalTable']);
     requireFunction('leftJoin: the joiner', joiner);
-    if (other.kind === 'stream') return this.#joinedStream(other, 'left', joiner as RowJoiner<K, V, VT, VR>, options);
-    return this.#joined(other, joiner as TableJoiner<K, V, VT | null, VR>, options, true);
+    checkOptions('leftJoin', options, joinShapes[other.kind]);
+    if (other.kind === 'stream')
+      return this.#joinedStream(other, 'left', defined('leftJoin: the joiner', joiner as RowJoiner<K, V, VT, VR>), options);
+    return this.#joined(other, defined('leftJoin: the joiner', joiner as TableJoiner<K, V, VT | null, VR>), options, true);
   }
 
   outerJoin<VO, VR>(other: KStream<K, VO>, joiner: RowJoiner<K, V, VO, VR>, options: StreamJoinOptions<K, V, VO, VR>): KStream<K, VR> {
     requireKind('outerJoin', other, ['stream']);
     requireFunction('outerJoin: the joiner', joiner);
-    return this.#joinedStream(other, 'outer', joiner, options);
+    checkOptions('outerJoin', options, shapes.streamJoin);
+    return this.#joinedStream(other, 'outer', defined('outerJoin: the joiner', joiner), options);
   }
 
   process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options: ProcessOptions<KR, VR> = {}): KStream<KR, VR> {
+    checkOptions('process', options, shapes.process);
     requireFunction('process: the supplier', supplier);
     return this.#rekeyed(addProcess(this.#context.graph, this.#state.node, supplier, options), options);
   }
@@ -256,6 +286,11 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     pairs: (result: R, key: K) => Iterable<readonly [unknown, unknown]>,
   ): AsyncNode {
     return addAsync(this.#context.graph, this.#state, namePrefix, options, () => () => new AsyncMapperWork(mapper, pairs));
+  }
+
+  processValues<VR>(supplier: () => FixedKeyProcessor<K, V, VR>, options: ProcessValuesOptions<VR> = {}): KStream<K, VR> {
+    checkOptions('processValues', options, shapes.processValues);
+    return this.#revalued(addProcessValues(this.#context.graph, this.#state.node, supplier, options), options);
   }
 
   #groupedBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V>): GroupedState<KR, V> {

@@ -1,5 +1,5 @@
 import type { AsyncProcessor } from '../processors/async/async-processor.js';
-import type { Processor } from '../processors/processor.js';
+import type { FixedKeyProcessor, Processor } from '../processors/processor.js';
 import type { RecordMeta } from '../processors/record-meta.js';
 import type {
   Awaitable,
@@ -25,11 +25,12 @@ import type {
   KeyOptions,
   NamedOptions,
   ProcessOptions,
+  ProcessValuesOptions,
   ProducedOptions,
   RecordOptions,
   RepartitionedOptions,
   StreamJoinOptions,
-  TableOptions,
+  StreamTableOptions,
   ValueOptions,
 } from './options.js';
 
@@ -156,7 +157,7 @@ export interface KStream<K, V> {
    * @example
    * const latest = readings.toTable({ materialized: { storeName: 'latest-readings' } });
    */
-  toTable(options?: TableOptions<K, V>): KTable<K, V>;
+  toTable(options?: StreamTableOptions<K, V>): KTable<K, V>;
 
   /**
    * Writes the records to a topic, which must exist, or to the topic that a function names for each.
@@ -361,4 +362,15 @@ export interface KStream<K, V> {
    * payments.processAsync(() => new ChargeCard(), { name: 'charge', stores: ['receipts'], order: 'perKey' });
    */
   processAsync<R, KR, VR>(supplier: () => AsyncProcessor<K, V, R, KR, VR>, options?: AsyncProcessOptions<K, V, KR, VR>): KStream<KR, VR>;
+
+  /**
+   * As `process`, but the processor can't change the key, so that grouping or joining the result repartitions nothing.
+   *
+   * @param supplier makes a new processor at each call: every task has its own (two more are made, and left unused, to check that)
+   * @throws MILL_TOPOLOGY_INVALID when the supplier gives the same object twice
+   * @example
+   * const totals = stores.keyValue({ name: 'totals', keySerde: serdes.string, valueSerde: serdes.double });
+   * orders.processValues(() => new RunningTotal(), { name: 'running-total', stores: [totals], valueSerde: serdes.double });
+   */
+  processValues<VR>(supplier: () => FixedKeyProcessor<K, V, VR>, options?: ProcessValuesOptions<VR>): KStream<K, VR>;
 }

@@ -1,3 +1,6 @@
+import { defined } from '../processors/defined-result.js';
+import { checkOptions } from '../errors/checked-options.js';
+import { shapes } from './option-shapes.js';
 import type { TableJoinKind } from '../processors/table-table-join.js';
 import { toStreamOperator } from '../processors/to-stream.js';
 import type { RecordMeta } from '../processors/record-meta.js';
@@ -38,6 +41,7 @@ export class KTableImpl<K, V> implements KTable<K, V> {
   }
 
   toStream(options: NamedOptions = {}): KStream<K, V> {
+    checkOptions('toStream', options, shapes.named);
     const { graph } = this.#context;
     const node = operatorNode(graph.nameOr(checkedName(options), prefix.toStream), toStreamOperator());
     const { keySerde, valueSerde, sources } = this.#state;
@@ -49,25 +53,30 @@ export class KTableImpl<K, V> implements KTable<K, V> {
   filter(predicate: Predicate<K, V>, options?: DerivedTableOptions<K, V>): KTable<K, V>;
   filter(predicate: Predicate<K, V>, options: DerivedTableOptions<K, V> = {}): KTable<K, V> {
     requireFunction('filter: the predicate', predicate);
+    checkOptions('filter', options, shapes.derived);
     return addTableFilter(this.#context, this.#state, predicate, false, options);
   }
 
   filterNot(predicate: Predicate<K, V>, options: DerivedTableOptions<K, V> = {}): KTable<K, V> {
+    checkOptions('filterNot', options, shapes.derived);
     requireFunction('filterNot: the predicate', predicate);
     return addTableFilter(this.#context, this.#state, predicate, true, options);
   }
 
   mapValues<VR>(mapper: ValueMapper<K, V, VR>, options: MappedTableOptions<K, VR> = {}): KTable<K, VR> {
+    checkOptions('mapValues', options, shapes.mapped);
     requireFunction('mapValues: the mapper', mapper);
-    return addTableMapValues(this.#context, this.#state, mapper, options);
+    return addTableMapValues(this.#context, this.#state, defined('mapValues: the mapper', mapper), options);
   }
 
   groupBy<KR, VR>(mapper: TableGrouper<K, V, KR, VR>, options: GroupedOptions<KR, VR> = {}): KGroupedTable<KR, VR> {
+    checkOptions('groupBy', options, shapes.grouped);
     requireFunction('groupBy: the mapper', mapper);
-    return groupTable(this.#context, this.#state, mapper, options);
+    return groupTable(this.#context, this.#state, defined('groupBy: the mapper', mapper), options);
   }
 
   suppress(suppressed: Suppressed, options: NamedOptions = {}): KTable<K, V> {
+    checkOptions('suppress', options, shapes.named);
     return addSuppress(this.#context, this.#state, suppressed, options);
   }
 
@@ -78,7 +87,8 @@ export class KTableImpl<K, V> implements KTable<K, V> {
   ): KTable<K, VR> {
     requireKind('join', other, ['table']);
     requireFunction('join: the joiner', joiner);
-    return this.#joined(other, 'inner', joiner as RowJoiner<K, V, VO, VR>, options);
+    checkOptions('join', options, shapes.foreignKeyJoin);
+    return this.#joined(other, 'inner', defined('join: the joiner', joiner as RowJoiner<K, V, VO, VR>), options);
   }
 
   leftJoin<KO, VO, VR>(
@@ -88,7 +98,8 @@ export class KTableImpl<K, V> implements KTable<K, V> {
   ): KTable<K, VR> {
     requireKind('leftJoin', other, ['table']);
     requireFunction('leftJoin: the joiner', joiner);
-    return this.#joined(other, 'left', joiner as RowJoiner<K, V, VO, VR>, options);
+    checkOptions('leftJoin', options, shapes.foreignKeyJoin);
+    return this.#joined(other, 'left', defined('leftJoin: the joiner', joiner as RowJoiner<K, V, VO, VR>), options);
   }
 
   outerJoin<VO, VR>(
@@ -98,7 +109,8 @@ export class KTableImpl<K, V> implements KTable<K, V> {
   ): KTable<K, VR> {
     requireKind('outerJoin', other, ['table']);
     requireFunction('outerJoin: the joiner', joiner);
-    return joinTables(this.#context, this.#state, other, 'outer', joiner, options);
+    checkOptions('outerJoin', options, shapes.table);
+    return joinTables(this.#context, this.#state, other, 'outer', defined('outerJoin: the joiner', joiner), options);
   }
 
   #joined<KO, VO, VR>(

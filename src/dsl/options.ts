@@ -1,6 +1,8 @@
 /** The options objects of the DSL. Everything in them is optional; what is absent is derived, carried along or the app's default. */
+import type { KStream } from './kstream.js';
 import type { Awaitable } from '../processors/user-functions.js';
 import type { Serde } from '../serdes/serde.js';
+import type { StoreSpec } from '../stores/store.js';
 import type { JoinWindows } from '../time/join-windows.js';
 import type { Partitioner } from '../topology/nodes.js';
 import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
@@ -114,16 +116,32 @@ export interface StreamJoinOptions<K, V, VO, VR> extends NamedOptions {
   readonly valueSerde?: Serde<VR>;
   /** Engine of the stores. Default: the app's. */
   readonly engine?: 'memory' | 'leveldb';
+  /**
+   * What becomes of records that come so late that the other side can't find them any more: later than their windows' size and grace. They are joined with what is still there, and then
+   * `drop` (default) forgets them, `deadLetter` sends them to the app's `deadLetterTopic`, and functions get the streams of them, a side each.
+   */
+  readonly late?:
+    'drop' | 'deadLetter' | { readonly left?: (late: KStream<K, V>) => void; readonly right?: (late: KStream<K, VO>) => void };
   /** Whether the stores have changelogs. Default true. */
   readonly logged?: boolean;
   /** Further configs of the changelog topics. */
   readonly changelogConfigs?: Readonly<Record<string, string>>;
 }
 
-export interface ProcessOptions<K, V> extends RecordOptions<K, V> {
-  /** Names of the stores that the processor uses, added with `builder.addStateStore`. Global stores need not be named. */
-  readonly stores?: readonly string[];
+/** Which stores a processor uses. */
+export interface StoresOption {
+  /**
+   * The stores that the processor uses: the name of one that `builder.addStateStore` adds, or the store itself, which is added with it; several processors may bring the same one.
+   * Global stores need not be named.
+   */
+  readonly stores?: readonly (string | StoreSpec)[];
 }
+
+/** Of `process`. */
+export type ProcessOptions<K, V> = RecordOptions<K, V> & StoresOption;
+
+/** Of `processValues`. */
+export type ProcessValuesOptions<V> = ValueOptions<V> & StoresOption;
 
 /** How the rows of a table are kept. */
 export interface MaterializedOptions<K, V> {
@@ -149,6 +167,23 @@ export interface MaterializedOptions<K, V> {
 export interface WindowMaterializedOptions<K, V> extends MaterializedOptions<K, V> {
   /** How long a window is kept after its start, ms of stream time: at least size + grace, which is the default. */
   readonly retention?: number;
+}
+
+/**
+ * What becomes of late records: `drop` counts them (default), `deadLetter` sends them to the app's `deadLetterTopic`, and a function gets the stream of them. A record is late
+ * when everything it could have changed is closed; one that goes elsewhere is not counted as dropped.
+ */
+export type LateOption<K, V> = 'drop' | 'deadLetter' | ((late: KStream<K, V>) => void);
+
+/** For operators that may get late records. */
+export interface LateOptions<K, V> {
+  /**
+   * What becomes of them. Default `drop`.
+   *
+   * @example
+   * { late: (late) => late.to('late-clicks') }
+   */
+  readonly late?: LateOption<K, V>;
 }
 
 /** When results go downstream: at every record (`onUpdate`), or the last value of each key at every commit (`onCommit`). */
@@ -193,8 +228,11 @@ export interface WindowTableOptions<K, V> extends NamedOptions {
   readonly emit?: WindowEmitOption;
 }
 
-/** For `builder.table`. */
-export type SourceTableOptions<K, V> = ConsumedOptions<K, V> & Pick<TableOptions<K, V>, 'materialized' | 'emit'>;
+/** For `builder.table`. `late` is for versioned tables: records that are older than the history. */
+export type SourceTableOptions<K, V> = ConsumedOptions<K, V> & Pick<TableOptions<K, V>, 'materialized' | 'emit'> & LateOptions<K, V | null>;
+
+/** For `toTable`. `late` is for versioned tables: records that are older than the history. */
+export type StreamTableOptions<K, V> = TableOptions<K, V> & LateOptions<K, V | null>;
 
 /** For `builder.globalTable`. */
 export type GlobalTableOptions<K, V> = ConsumedOptions<K, V> & {

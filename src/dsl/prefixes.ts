@@ -18,6 +18,7 @@ export const prefix = Object.freeze({
   flatMapAsync: 'KSTREAM-FLATMAPASYNC-',
   flatMapValuesAsync: 'KSTREAM-FLATMAPVALUESASYNC-',
   processAsync: 'KSTREAM-ASYNCPROCESSOR-',
+  processValues: 'KSTREAM-PROCESSVALUES-',
   keyedProcess: 'KSTREAM-KEYED-PROCESSOR-',
   intervalJoin: 'KSTREAM-INTERVAL-JOIN-',
   window: 'KSTREAM-WINDOW-',

@@ -1,29 +1,43 @@
-import { MillraceError } from '../errors.js';
+/** `process` and `processValues`: a user's processor as a node, with the stores it names or brings. */
+import { checkedSupplier } from '../processors/checked-supplier.js';
+import { fixedKeyOperator } from '../processors/fixed-key-operator.js';
+import type { OperatorSupplier } from '../processors/operator.js';
 import { processorOperator } from '../processors/processor-operator.js';
-import type { Processor } from '../processors/processor.js';
+import type { FixedKeyProcessor, Processor } from '../processors/processor.js';
 import { checkedName } from './checked-name.js';
 import type { GraphNode } from './graph/graph-node.js';
 import type { OperatorNode } from './graph/operator-node.js';
 import { operatorNode } from './graph/operator-node.js';
 import type { StreamGraph } from './graph/stream-graph.js';
-import type { ProcessOptions } from './options.js';
+import type { NamedOptions, StoresOption } from './options.js';
 import { prefix } from './prefixes.js';
+
+type Options = NamedOptions & StoresOption;
 
 export function addProcess<K, V, KR, VR>(
   graph: StreamGraph,
   parent: GraphNode,
   supplier: () => Processor<K, V, KR, VR>,
-  options: ProcessOptions<KR, VR>,
+  options: Options,
 ): OperatorNode {
   const name = checkedName(options) ?? graph.newName(prefix.process);
-  if (supplier() === supplier()) {
-    throw new MillraceError(
-      'MILL_TOPOLOGY_INVALID',
-      `The supplier of processor ${name} gives the same object each time; it must make a new one, since every task has its own.`,
-      { details: { node: name } },
-    );
-  }
-  const node = operatorNode(name, processorOperator(supplier), { stores: options.stores });
+  return add(graph, parent, name, processorOperator(checkedSupplier(name, supplier)), options);
+}
+
+export function addProcessValues<K, V, VR>(
+  graph: StreamGraph,
+  parent: GraphNode,
+  supplier: () => FixedKeyProcessor<K, V, VR>,
+  options: Options,
+): OperatorNode {
+  const name = checkedName(options) ?? graph.newName(prefix.processValues);
+  return add(graph, parent, name, fixedKeyOperator(checkedSupplier(name, supplier)), options);
+}
+
+function add(graph: StreamGraph, parent: GraphNode, name: string, supplier: OperatorSupplier, { stores = [] }: Options): OperatorNode {
+  const node = operatorNode(name, supplier, {
+    stores: stores.map((store) => (typeof store === 'string' ? store : graph.addStore(store))),
+  });
   graph.add(node, [parent]);
   return node;
 }

@@ -1,3 +1,6 @@
+import { defined } from '../processors/defined-result.js';
+import { checkOptions } from '../errors/checked-options.js';
+import { shapes } from './option-shapes.js';
 import { sessionAggregateOperator } from '../processors/session-aggregate.js';
 import { sessionCountOperator } from '../processors/session-count.js';
 import { sessionReduceOperator } from '../processors/session-reduce.js';
@@ -9,7 +12,7 @@ import { requireFunction } from './checked-arguments.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KTable } from './ktable.js';
-import type { WindowTableOptions } from './options.js';
+import type { LateOptions, WindowTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import type { SessionWindowedKStream } from './session-windowed-kstream.js';
 import { takeNumberOfUnnamedCount } from './unnamed-count.js';
@@ -23,15 +26,17 @@ export class SessionWindowedKStreamImpl<K, V> implements SessionWindowedKStream<
     this.#target = { context, grouped, windows, grace: windows.gap + windows.grace, windowedKey: (keySerde) => sessionKeySerde(keySerde) };
   }
 
-  count(options: WindowTableOptions<K, number> = {}): KTable<Windowed<K>, number> {
+  count(options: WindowTableOptions<K, number> & LateOptions<K, V> = {}): KTable<Windowed<K>, number> {
+    checkOptions('count', options, shapes.windowTable);
     takeNumberOfUnnamedCount(this.#target.context.graph, options.materialized);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, countSerde, sessionCountOperator);
   }
 
-  reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> = {}): KTable<Windowed<K>, V> {
+  reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> & LateOptions<K, V> = {}): KTable<Windowed<K>, V> {
+    checkOptions('reduce', options, shapes.windowTable);
     requireFunction('reduce: the reducer', reducer);
     return addWindowedAggregation(this.#target, prefix.reduce, options, this.#target.grouped.fields.valueSerde, (common) =>
-      sessionReduceOperator({ ...common, reducer }),
+      sessionReduceOperator({ ...common, reducer: defined('reduce: the reducer', reducer) }),
     );
   }
 
@@ -39,13 +44,19 @@ export class SessionWindowedKStreamImpl<K, V> implements SessionWindowedKStream<
     initializer: Initializer<A>,
     aggregator: Aggregator<K, V, A>,
     merger: SessionMerger<K, A>,
-    options: WindowTableOptions<K, A> = {},
+    options: WindowTableOptions<K, A> & LateOptions<K, V> = {},
   ): KTable<Windowed<K>, A> {
+    checkOptions('aggregate', options, shapes.windowTable);
     requireFunction('aggregate: the initializer', initializer);
     requireFunction('aggregate: the aggregator', aggregator);
     requireFunction('aggregate: the merger', merger);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, null, (common) =>
-      sessionAggregateOperator({ ...common, initializer, aggregator, merger }),
+      sessionAggregateOperator({
+        ...common,
+        initializer: defined('aggregate: the initializer', initializer),
+        aggregator: defined('aggregate: the aggregator', aggregator),
+        merger: defined('aggregate: the merger', merger),
+      }),
     );
   }
 }

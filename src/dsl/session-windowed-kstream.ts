@@ -1,11 +1,11 @@
 import type { Aggregator, Initializer, Reducer, SessionMerger } from '../processors/user-functions.js';
 import type { Windowed } from '../time/windowed.js';
 import type { KTable } from './ktable.js';
-import type { WindowTableOptions } from './options.js';
+import type { LateOptions, WindowTableOptions } from './options.js';
 
 /**
  * A stream grouped by key and session. A session takes records until stream time has passed its end by more than gap and grace; later ones are dropped and
- * counted. When a record makes sessions one, the old ones are deleted downstream before the new one is told. Both ends of a session are inclusive;
+ * counted, or go where `late` says. When a record makes sessions one, the old ones are deleted downstream before the new one is told. Both ends of a session are inclusive;
  * the timestamp of a result is its end.
  *
  * `emit` says when results leave: `onUpdate`, `onCommit`, or `onWindowClose`, once a session and final.
@@ -17,7 +17,7 @@ export interface SessionWindowedKStream<K, V> {
    * @example
    * clicks.groupByKey().windowedBy(sessions({ gap: 30 * 60_000 })).count({ emit: 'onWindowClose', materialized: { storeName: 'visits' } });
    */
-  count(options?: WindowTableOptions<K, number>): KTable<Windowed<K>, number>;
+  count(options?: WindowTableOptions<K, number> & LateOptions<K, V>): KTable<Windowed<K>, number>;
 
   /**
    * Combines the values of each session, two at a time. Sessions that become one are combined by the reducer too.
@@ -26,7 +26,7 @@ export interface SessionWindowedKStream<K, V> {
    * @example
    * bids.groupByKey().windowedBy(sessions({ gap: 60_000 })).reduce((best, bid) => (bid.price > best.price ? bid : best));
    */
-  reduce(reducer: Reducer<K, V>, options?: WindowTableOptions<K, V>): KTable<Windowed<K>, V>;
+  reduce(reducer: Reducer<K, V>, options?: WindowTableOptions<K, V> & LateOptions<K, V>): KTable<Windowed<K>, V>;
 
   /**
    * Folds the values of each session into an aggregate of any type.
@@ -46,6 +46,6 @@ export interface SessionWindowedKStream<K, V> {
     initializer: Initializer<A>,
     aggregator: Aggregator<K, V, A>,
     merger: SessionMerger<K, A>,
-    options?: WindowTableOptions<K, A>,
+    options?: WindowTableOptions<K, A> & LateOptions<K, V>,
   ): KTable<Windowed<K>, A>;
 }

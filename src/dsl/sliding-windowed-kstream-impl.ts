@@ -1,3 +1,6 @@
+import { defined } from '../processors/defined-result.js';
+import { checkOptions } from '../errors/checked-options.js';
+import { shapes } from './option-shapes.js';
 import { slidingAggregateOperator } from '../processors/sliding-aggregate.js';
 import { slidingCountOperator } from '../processors/sliding-count.js';
 import { slidingReduceOperator } from '../processors/sliding-reduce.js';
@@ -9,7 +12,7 @@ import { requireFunction } from './checked-arguments.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KTable } from './ktable.js';
-import type { WindowTableOptions } from './options.js';
+import type { LateOptions, WindowTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import type { TimeWindowedKStream } from './time-windowed-kstream.js';
 import { windowedKeySerde } from './windowed-keys.js';
@@ -28,26 +31,33 @@ export class SlidingWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, 
     };
   }
 
-  count(options: WindowTableOptions<K, number> = {}): KTable<Windowed<K>, number> {
+  count(options: WindowTableOptions<K, number> & LateOptions<K, V> = {}): KTable<Windowed<K>, number> {
+    checkOptions('count', options, shapes.windowTable);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, countSerde, slidingCountOperator);
   }
 
-  reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> = {}): KTable<Windowed<K>, V> {
+  reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> & LateOptions<K, V> = {}): KTable<Windowed<K>, V> {
+    checkOptions('reduce', options, shapes.windowTable);
     requireFunction('reduce: the reducer', reducer);
     return addWindowedAggregation(this.#target, prefix.reduce, options, this.#target.grouped.fields.valueSerde, (common) =>
-      slidingReduceOperator({ ...common, reducer }),
+      slidingReduceOperator({ ...common, reducer: defined('reduce: the reducer', reducer) }),
     );
   }
 
   aggregate<A>(
     initializer: Initializer<A>,
     aggregator: Aggregator<K, V, A>,
-    options: WindowTableOptions<K, A> = {},
+    options: WindowTableOptions<K, A> & LateOptions<K, V> = {},
   ): KTable<Windowed<K>, A> {
+    checkOptions('aggregate', options, shapes.windowTable);
     requireFunction('aggregate: the initializer', initializer);
     requireFunction('aggregate: the aggregator', aggregator);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, null, (common) =>
-      slidingAggregateOperator({ ...common, initializer, aggregator }),
+      slidingAggregateOperator({
+        ...common,
+        initializer: defined('aggregate: the initializer', initializer),
+        aggregator: defined('aggregate: the aggregator', aggregator),
+      }),
     );
   }
 }

@@ -14,7 +14,8 @@ import type { DslContext, StreamState } from './dsl-context.js';
 import { operatorNode, type OperatorNode } from './graph/operator-node.js';
 import { streamStreamJoinNode } from './graph/stream-stream-join-node.js';
 import type { KStream } from './kstream.js';
-import type { StreamJoinOptions } from './options.js';
+import { addLateOutput, lateTarget } from './late-output.js';
+import type { LateOption, StreamJoinOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import type { StreamRepartition } from './stream-repartition.js';
 
@@ -65,8 +66,11 @@ export function joinStreams<K, V, VO, VR>(
   const rightSerdes = { keySerde: keySerde ?? right.keySerde, valueSerde: options.rightValueSerde ?? right.valueSerde };
   const leftStore = recordStore(storeName(thisSuffix, thisGenerated), leftSerdes, options);
   const rightStore = recordStore(storeName(otherSuffix, otherGenerated), rightSerdes, options);
-  const leftWindowed = addWindowed(context, thisWindowed, leftStore, left);
-  const rightWindowed = addWindowed(context, otherWindowed, rightStore, right);
+  const { late } = options;
+  const lateLeft = typeof late === 'object' ? late.left : late;
+  const lateRight = typeof late === 'object' ? late.right : late;
+  const leftWindowed = addWindowed(context, thisWindowed, leftStore, left, lateLeft);
+  const rightWindowed = addWindowed(context, otherWindowed, rightStore, right, lateRight);
   const sharedGenerated = `${prefix.outerShared}${thisGenerated.slice(-10)}`;
   const sharedName = storeName(outerThis ? '-outer-shared-join' : '-left-shared-join', sharedGenerated);
   const unmatched = outerOther ? unmatchedStore(sharedName, leftSerdes, rightSerdes.valueSerde, options) : null;
@@ -100,9 +104,20 @@ export function joinStreams<K, V, VO, VR>(
   });
 }
 
-function addWindowed<K, V>(context: DslContext, name: string, store: StoreSpec, input: StreamState<K, V>): OperatorNode {
-  const node = operatorNode(name, joinWindowWriterOperator(store.name));
+function addWindowed<K, V>(
+  context: DslContext,
+  name: string,
+  store: StoreSpec,
+  input: StreamState<K, V>,
+  late: LateOption<K, V> | undefined,
+): OperatorNode {
+  const node = operatorNode(name, joinWindowWriterOperator(store.name, lateTarget(late, store.name)));
   context.graph.add(node, [input.node]);
+  addLateOutput(context, late, store.name, [node], {
+    keySerde: store.keySerde as Serde<K> | null,
+    valueSerde: store.valueSerde as Serde<V> | null,
+    sources: input.sources,
+  });
   return node;
 }
 

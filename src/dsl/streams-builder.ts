@@ -1,5 +1,9 @@
+import { anyObject, checkOptions, list, oneOf, type ShapeOf } from '../errors/checked-options.js';
+import { shapes } from './option-shapes.js';
 import type { Logger } from '../observability/logger.js';
 import { silentLogger } from '../observability/logger.js';
+import { checkedSupplier } from '../processors/checked-supplier.js';
+import type { Processor } from '../processors/processor.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { Topology } from '../topology/nodes.js';
 import type { SourceOptions } from '../topology/source-node.js';
@@ -8,7 +12,6 @@ import type { GlobalKTable } from './global-ktable.js';
 import type { ExplicitNames } from './graph/explicit-names.js';
 import { checkExplicitNames } from './graph/explicit-names.js';
 import { globalTableNode } from './graph/global-table-node.js';
-import { stateStoreNode } from './graph/state-store-node.js';
 import type { StreamGraph } from './graph/stream-graph.js';
 import { streamSourceNode } from './graph/stream-source-node.js';
 import { tableSourceNode } from './graph/table-source-node.js';
@@ -17,6 +20,7 @@ import { writeGraph } from './graph/write-graph.js';
 import { Handles } from './handles.js';
 import type { KStream } from './kstream.js';
 import type { KTable } from './ktable.js';
+import { addLateOutput, versionedLate } from './late-output.js';
 import { tableStore } from './materialize.js';
 import type { ConsumedOptions, GlobalTableOptions, NamedOptions, SourceTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
@@ -31,6 +35,12 @@ export interface BuildOptions {
   /** Gets the warning of `explicitNames: 'warn'`. Default: nobody. */
   readonly logger?: Logger;
 }
+
+const buildShape = {
+  optimizations: list,
+  explicitNames: oneOf('require', 'warn', 'off'),
+  logger: anyObject,
+} satisfies ShapeOf<BuildOptions>;
 
 /**
  * Declares a topology: streams and tables out of topics, operators on them, topics for the results.
@@ -59,6 +69,7 @@ export class StreamsBuilder {
    * builder.stream(/orders-.+/);
    */
   stream<K = unknown, V = unknown>(topics: string | readonly string[] | RegExp, options: ConsumedOptions<K, V> = {}): KStream<K, V> {
+    checkOptions('stream', options, shapes.consumed);
     const { graph } = this.#handles;
     const name = graph.nameOr(checkedName(options), prefix.streamSource);
     const node = streamSourceNode(name, typeof topics === 'string' ? [topics] : topics, sourceOptions(options));
@@ -74,8 +85,9 @@ export class StreamsBuilder {
    * builder.table('customers', { keySerde: serdes.string, valueSerde: serdes.json<Customer>(), materialized: { storeName: 'customers' } });
    */
   table<K = unknown, V = unknown>(topic: string, options: SourceTableOptions<K, V> = {}): KTable<K, V> {
+    checkOptions('table', options, shapes.sourceTable);
     const { graph } = this.#handles;
-    const { materialized, emit } = options;
+    const { materialized, emit, late } = options;
     const keySerde = options.keySerde ?? materialized?.keySerde ?? null;
     const valueSerde = options.valueSerde ?? materialized?.valueSerde ?? null;
     const store = tableStore(graph, `${topic}-`, materialized, { keySerde, valueSerde }, emit);
@@ -87,8 +99,14 @@ export class StreamsBuilder {
       source: sourceOptions({ ...options, keySerde, valueSerde }),
       store,
       emit: emit ?? null,
+      late: versionedLate(late, store),
     });
     graph.add(node);
+    addLateOutput(this.#handles, late, store.name, [node], {
+      keySerde,
+      valueSerde,
+      sources: [sourceName],
+    });
     return this.#handles.table({
       name,
       keySerde,
@@ -107,15 +125,36 @@ export class StreamsBuilder {
    * builder.globalTable('airports', { keySerde: serdes.string, valueSerde: serdes.json<Airport>(), materialized: { storeName: 'airports' } });
    */
   globalTable<K = unknown, V = unknown>(topic: string, options: GlobalTableOptions<K, V> = {}): GlobalKTable<K, V> {
+    checkOptions('globalTable', options, shapes.globalTable);
     const { graph } = this.#handles;
     const { materialized } = options;
     const keySerde = options.keySerde ?? materialized?.keySerde ?? null;
     const valueSerde = options.valueSerde ?? materialized?.valueSerde ?? null;
     const store = tableStore(graph, `${topic}-`, { ...materialized, logged: false }, { keySerde, valueSerde }, 'onUpdate');
     const { sourceName, name } = tableNames(graph, options);
-    const node = globalTableNode({ name, sourceName, topic, source: sourceOptions({ ...options, keySerde, valueSerde }), store });
+    const source = sourceOptions({ ...options, keySerde, valueSerde });
+    const node = globalTableNode({ name, sourceName, topic, source, store, processor: null });
     graph.add(node);
     return this.#handles.globalTable(node);
+  }
+
+  /**
+   * All of a topic in a store of every instance, as a processor of yours writes it: any kind of store, any form of rows. Every processor may read it. The processor runs once an
+   * instance; it has the store, and neither children nor timers. It sees the whole topic again at each start.
+   *
+   * @throws MILL_TOPOLOGY_INVALID when the supplier gives the same object twice
+   * @example
+   * const prices = stores.keyValue({ name: 'prices', keySerde: serdes.string, valueSerde: serdes.double });
+   * builder.addGlobalStore(prices, 'price-changes', () => new PriceRows(), { keySerde: serdes.string, valueSerde: serdes.json<PriceChange>() });
+   */
+  addGlobalStore<K, V>(spec: StoreSpec, topic: string, supplier: () => Processor<K, V>, options: ConsumedOptions<K, V> = {}): this {
+    checkOptions('addGlobalStore', options, shapes.consumed);
+    const { graph } = this.#handles;
+    const { sourceName, name } = tableNames(graph, options);
+    checkedSupplier(name, supplier);
+    const store = Object.freeze({ ...spec, logged: false });
+    graph.add(globalTableNode({ name, sourceName, topic, source: sourceOptions(options), store, processor: supplier }));
+    return this;
   }
 
   /**
@@ -125,7 +164,7 @@ export class StreamsBuilder {
    * builder.addStateStore(stores.keyValue({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.boolean }));
    */
   addStateStore(spec: StoreSpec): this {
-    this.#handles.graph.add(stateStoreNode(Object.freeze({ ...spec })));
+    this.#handles.graph.addStore(spec);
     return this;
   }
 
@@ -138,6 +177,7 @@ export class StreamsBuilder {
    * console.log(builder.build({ explicitNames: 'require' }).describe());
    */
   build(options: BuildOptions = {}): Topology {
+    checkOptions('build', options, buildShape);
     const { explicitNames = 'off', logger = silentLogger, optimizations = [] } = options;
     checkExplicitNames(this.#handles.graph, explicitNames, logger);
     return writeGraph(this.#handles.graph, optimizations);

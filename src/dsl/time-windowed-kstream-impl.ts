@@ -1,3 +1,6 @@
+import { defined } from '../processors/defined-result.js';
+import { checkOptions } from '../errors/checked-options.js';
+import { shapes } from './option-shapes.js';
 import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
 import { windowAggregateOperator } from '../processors/window-aggregate.js';
 import { windowCountOperator } from '../processors/window-count.js';
@@ -9,7 +12,7 @@ import { requireFunction } from './checked-arguments.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KTable } from './ktable.js';
-import type { WindowTableOptions } from './options.js';
+import type { LateOptions, WindowTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import type { TimeWindowedKStream } from './time-windowed-kstream.js';
 import { takeNumberOfUnnamedCount } from './unnamed-count.js';
@@ -23,27 +26,34 @@ export class TimeWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, V> 
     this.#target = { context, grouped, windows, grace: windows.grace, windowedKey: (keySerde) => windowedKeySerde(keySerde, windows.size) };
   }
 
-  count(options: WindowTableOptions<K, number> = {}): KTable<Windowed<K>, number> {
+  count(options: WindowTableOptions<K, number> & LateOptions<K, V> = {}): KTable<Windowed<K>, number> {
+    checkOptions('count', options, shapes.windowTable);
     takeNumberOfUnnamedCount(this.#target.context.graph, options.materialized);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, countSerde, windowCountOperator);
   }
 
-  reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> = {}): KTable<Windowed<K>, V> {
+  reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> & LateOptions<K, V> = {}): KTable<Windowed<K>, V> {
+    checkOptions('reduce', options, shapes.windowTable);
     requireFunction('reduce: the reducer', reducer);
     return addWindowedAggregation(this.#target, prefix.reduce, options, this.#target.grouped.fields.valueSerde, (common) =>
-      windowReduceOperator({ ...common, reducer }),
+      windowReduceOperator({ ...common, reducer: defined('reduce: the reducer', reducer) }),
     );
   }
 
   aggregate<A>(
     initializer: Initializer<A>,
     aggregator: Aggregator<K, V, A>,
-    options: WindowTableOptions<K, A> = {},
+    options: WindowTableOptions<K, A> & LateOptions<K, V> = {},
   ): KTable<Windowed<K>, A> {
+    checkOptions('aggregate', options, shapes.windowTable);
     requireFunction('aggregate: the initializer', initializer);
     requireFunction('aggregate: the aggregator', aggregator);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, null, (common) =>
-      windowAggregateOperator({ ...common, initializer, aggregator }),
+      windowAggregateOperator({
+        ...common,
+        initializer: defined('aggregate: the initializer', initializer),
+        aggregator: defined('aggregate: the aggregator', aggregator),
+      }),
     );
   }
 }

@@ -1,11 +1,11 @@
 import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
 import type { Windowed } from '../time/windowed.js';
 import type { KTable } from './ktable.js';
-import type { WindowTableOptions } from './options.js';
+import type { LateOptions, WindowTableOptions } from './options.js';
 
 /**
  * A stream grouped by key and window. A window takes records until stream time, the highest timestamp seen, has passed its end by the grace;
- * later ones are dropped and counted. Windows are `[start, end)`.
+ * later ones are dropped and counted, or go where `late` says. Windows are `[start, end)`.
  *
  * `emit` says when results leave: `onUpdate`, `onCommit`, or `onWindowClose`, once a window and final.
  */
@@ -16,7 +16,7 @@ export interface TimeWindowedKStream<K, V> {
    * @example
    * clicks.groupByKey().windowedBy(tumbling({ size: 60_000 })).count({ emit: 'onWindowClose', materialized: { storeName: 'clicks-a-minute' } });
    */
-  count(options?: WindowTableOptions<K, number>): KTable<Windowed<K>, number>;
+  count(options?: WindowTableOptions<K, number> & LateOptions<K, V>): KTable<Windowed<K>, number>;
 
   /**
    * Combines the values of each key and window, two at a time.
@@ -25,7 +25,7 @@ export interface TimeWindowedKStream<K, V> {
    * @example
    * bids.groupByKey().windowedBy(hopping({ size: 60_000, advance: 10_000 })).reduce((best, bid) => (bid.price > best.price ? bid : best));
    */
-  reduce(reducer: Reducer<K, V>, options?: WindowTableOptions<K, V>): KTable<Windowed<K>, V>;
+  reduce(reducer: Reducer<K, V>, options?: WindowTableOptions<K, V> & LateOptions<K, V>): KTable<Windowed<K>, V>;
 
   /**
    * Folds the values of each key and window into an aggregate of any type.
@@ -39,5 +39,9 @@ export interface TimeWindowedKStream<K, V> {
    *   { materialized: { storeName: 'delays', valueSerde: serdes.json() } },
    * );
    */
-  aggregate<A>(initializer: Initializer<A>, aggregator: Aggregator<K, V, A>, options?: WindowTableOptions<K, A>): KTable<Windowed<K>, A>;
+  aggregate<A>(
+    initializer: Initializer<A>,
+    aggregator: Aggregator<K, V, A>,
+    options?: WindowTableOptions<K, A> & LateOptions<K, V>,
+  ): KTable<Windowed<K>, A>;
 }

@@ -4,14 +4,15 @@ import { streamToTableNode } from './graph/stream-to-table-node.js';
 import type { GraphNode } from './graph/graph-node.js';
 import type { KTable } from './ktable.js';
 import { tableStore } from './materialize.js';
-import type { TableOptions } from './options.js';
+import { addLateOutput, versionedLate } from './late-output.js';
+import type { StreamTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import { newRepartition } from './repartition.js';
 import { storedView } from './table-view.js';
 
-export function addToTable<K, V>(context: DslContext, stream: StreamState<K, V>, options: TableOptions<K, V>): KTable<K, V> {
+export function addToTable<K, V>(context: DslContext, stream: StreamState<K, V>, options: StreamTableOptions<K, V>): KTable<K, V> {
   const { graph } = context;
-  const { materialized, emit } = options;
+  const { materialized, emit, late } = options;
   const name = graph.nameOr(checkedName(options), prefix.toTable);
   const keySerde = materialized?.keySerde ?? stream.keySerde;
   const valueSerde = materialized?.valueSerde ?? stream.valueSerde;
@@ -23,8 +24,9 @@ export function addToTable<K, V>(context: DslContext, stream: StreamState<K, V>,
     graph.add(parent, [stream.node]);
     sources = [parent.name];
   }
-  const node = streamToTableNode({ name, store, emit: emit ?? null });
+  const node = streamToTableNode({ name, store, emit: emit ?? null, late: versionedLate(late, store) });
   graph.add(node, [parent]);
+  addLateOutput(context, late, store.name, [node], { keySerde, valueSerde, sources });
   const view = storedView<K, V>(graph, node);
   return context.table({ name, keySerde, valueSerde, sources, queryableStoreName: materialized?.storeName ?? null, node, view });
 }

@@ -1,5 +1,6 @@
 /** What the aggregations of all window kinds have in common: their store, their node and the serde of windowed keys. */
 import type { WindowEmit } from '../processors/emit.js';
+import type { LateTarget } from '../processors/late-records.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import type { Serde } from '../serdes/serde.js';
 import type { Windowed } from '../time/windowed.js';
@@ -7,8 +8,9 @@ import { addAggregation } from './aggregation.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KTable } from './ktable.js';
+import { lateTarget } from './late-output.js';
 import { windowTableStore, type AnyWindows } from './materialize.js';
-import type { WindowTableOptions } from './options.js';
+import type { LateOptions, WindowTableOptions } from './options.js';
 
 /** A grouped stream and the windows it is cut into. */
 export interface WindowedTarget<K, V, W extends AnyWindows> {
@@ -23,12 +25,17 @@ export interface WindowedTarget<K, V, W extends AnyWindows> {
 export function addWindowedAggregation<K, V, VR, W extends AnyWindows>(
   target: WindowedTarget<K, V, W>,
   operatorPrefix: string,
-  options: WindowTableOptions<K, VR>,
+  options: WindowTableOptions<K, VR> & LateOptions<K, V>,
   carriedValueSerde: Serde<VR> | null,
-  supplierOf: (common: { readonly storeName: string; readonly windows: W; readonly emit: WindowEmit }) => OperatorSupplier,
+  supplierOf: (common: {
+    readonly storeName: string;
+    readonly windows: W;
+    readonly emit: WindowEmit;
+    readonly late: LateTarget;
+  }) => OperatorSupplier,
 ): KTable<Windowed<K>, VR> {
   const { context, grouped, windows } = target;
-  const { materialized, emit } = options;
+  const { materialized, emit, late } = options;
   const keySerde = materialized?.keySerde ?? grouped.fields.keySerde;
   const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
   const store = windowTableStore(context.graph, operatorPrefix, materialized, { keySerde, valueSerde }, emit, windows);
@@ -37,7 +44,8 @@ export function addWindowedAggregation<K, V, VR, W extends AnyWindows>(
     operatorPrefix,
     options,
     store,
-    supplier: supplierOf({ storeName: store.name, windows, emit: emit ?? null }),
+    supplier: supplierOf({ storeName: store.name, windows, emit: emit ?? null, late: lateTarget(late, store.name) }),
+    late,
     keySerde: target.windowedKey(keySerde),
     valueSerde,
     windowGrace: target.grace,

@@ -1,4 +1,5 @@
 /** Makes any number of records of one record, all with its key (KStreamFlatMapValues). */
+import { gaveUndefined } from './defined-result.js';
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { NodeOperator } from './node-operator.js';
 import type { OperatorSupplier } from './operator.js';
@@ -22,6 +23,7 @@ class FlatMapValuesOperator<K, V, R> extends NodeOperator<K, V> {
 
   private forwardAll(values: Iterator<R>, key: K, timestamp: number): MaybeAsync {
     for (let next = values.next(); next.done !== true; next = values.next()) {
+      if (next.value === undefined) throw gaveUndefined('flatMapValues: the mapper');
       const pending = this.downstream.process(key, next.value, timestamp);
       if (pending !== undefined) return this.forwardRest(pending, values, key, timestamp);
     }

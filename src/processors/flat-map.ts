@@ -1,4 +1,5 @@
 /** Makes any number of records of one record; the function gives their keys and values (KStreamFlatMap). */
+import { gaveUndefined } from './defined-result.js';
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { NodeOperator } from './node-operator.js';
 import type { OperatorSupplier } from './operator.js';
@@ -22,6 +23,7 @@ class FlatMapOperator<K, V, KR, VR> extends NodeOperator<K, V> {
 
   private forwardAll(pairs: Iterator<readonly [KR, VR]>, timestamp: number): MaybeAsync {
     for (let next = pairs.next(); next.done !== true; next = pairs.next()) {
+      if (next.value[0] === undefined || next.value[1] === undefined) throw gaveUndefined('flatMap: the mapper (as key or value)');
       const pending = this.downstream.process(next.value[0], next.value[1], timestamp);
       if (pending !== undefined) return this.forwardRest(pending, pairs, timestamp);
     }

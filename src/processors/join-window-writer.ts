@@ -7,35 +7,44 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { JoinWindowStore } from '../stores/store.js';
 import { joinWindowStore } from './connected-store.js';
+import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import type { OperatorContext, OperatorSupplier } from './operator.js';
 
-export function joinWindowWriterOperator(storeName: string): OperatorSupplier {
-  return () => new JoinWindowWriter(storeName);
+/** @param late where records go that come too late to be kept for the other side, after they were joined with what is still there */
+export function joinWindowWriterOperator(storeName: string, late: LateTarget = null): OperatorSupplier {
+  return () => new JoinWindowWriter(storeName, late);
 }
 
 class JoinWindowWriter<K, V> extends NodeOperator<K, V> {
   declare private store: JoinWindowStore<K, V>;
   private expiryStep = 0;
 
-  constructor(private readonly storeName: string) {
+  declare private late: LateRecords;
+
+  constructor(
+    private readonly storeName: string,
+    private readonly lateTarget: LateTarget,
+  ) {
     super();
   }
 
   override init(context: OperatorContext): void {
     super.init(context);
     this.store = joinWindowStore(context, this.storeName);
+    this.late = new LateRecords(context, this.lateTarget, 'expired');
     this.expiryStep = Math.max(Math.floor(this.store.retention / 2), smallestExpiryStep);
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
     const pending = this.downstream.process(key, value, timestamp);
     if (pending !== undefined) return this.keepLater(pending, key, value, timestamp);
-    this.keep(key, value, timestamp);
+    return this.keep(key, value, timestamp);
   }
 
-  private keep(key: K, value: V, timestamp: number): void {
+  private keep(key: K, value: V, timestamp: number): MaybeAsync {
     if (key === null || key === undefined || value === null || value === undefined) return;
+    if (this.late.areSent && timestamp <= this.store.observedTime() - this.store.retention) return this.late.take(key, value, timestamp);
     if (this.isFarBehind(timestamp)) this.context.dropped('expired');
     this.store.put(key, value, timestamp);
   }
@@ -48,7 +57,7 @@ class JoinWindowWriter<K, V> extends NodeOperator<K, V> {
 
   private async keepLater(pending: Promise<void>, key: K, value: V, timestamp: number): Promise<void> {
     await pending;
-    this.keep(key, value, timestamp);
+    await this.keep(key, value, timestamp);
   }
 }
 

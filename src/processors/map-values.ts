@@ -1,4 +1,5 @@
 /** Replaces the value, keeps the key (KStreamMapValues). */
+import { gaveUndefined } from './defined-result.js';
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { NodeOperator } from './node-operator.js';
 import type { OperatorSupplier } from './operator.js';
@@ -16,11 +17,14 @@ class MapValuesOperator<K, V, R> extends NodeOperator<K, V> {
   process(key: K, value: V, timestamp: number): MaybeAsync {
     this.meta.timestamp = timestamp;
     const mapped = this.fn(value, key, this.meta);
+    if (mapped === undefined) throw gaveUndefined('mapValues: the mapper');
     if (isPromiseLike(mapped)) return this.forwardLater(mapped, key, timestamp);
     return this.downstream.process(key, mapped, timestamp);
   }
 
   private async forwardLater(pending: PromiseLike<unknown>, key: K, timestamp: number): Promise<void> {
-    await this.downstream.process(key, await pending, timestamp);
+    const mapped = await pending;
+    if (mapped === undefined) throw gaveUndefined('mapValues: the mapper');
+    await this.downstream.process(key, mapped, timestamp);
   }
 }

@@ -1,4 +1,5 @@
 /** Makes one record of one record; the function gives key and value (KStreamMap). */
+import { gaveUndefined } from './defined-result.js';
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { NodeOperator } from './node-operator.js';
 import type { OperatorSupplier } from './operator.js';
@@ -17,11 +18,15 @@ class MapOperator<K, V, KR, VR> extends NodeOperator<K, V> {
     this.meta.timestamp = timestamp;
     const pair = this.fn(value, key, this.meta);
     if (isPromiseLike(pair)) return this.forwardLater(pair, timestamp);
-    return this.downstream.process(pair[0], pair[1], timestamp);
+    return this.forward(pair, timestamp);
   }
 
   private async forwardLater(pending: PromiseLike<readonly [KR, VR]>, timestamp: number): Promise<void> {
-    const pair = await pending;
-    await this.downstream.process(pair[0], pair[1], timestamp);
+    await this.forward(await pending, timestamp);
+  }
+
+  private forward(pair: readonly [KR, VR], timestamp: number): MaybeAsync {
+    if (pair[0] === undefined || pair[1] === undefined) throw gaveUndefined('map: the mapper (as key or value)');
+    return this.downstream.process(pair[0], pair[1], timestamp);
   }
 }

@@ -2,24 +2,34 @@
  * Stands in front of each node of a task and says of an error whose fault it is.
  *
  * Operators call their children directly, so an error rises through all nodes above the one that threw it. The lowest guard that sees it is that of the
- * node at fault: it asks what to do and either drops the record there or throws MILL_PROCESSING. Errors that are MillraceErrors already have their
+ * node at fault: it asks what to do and either drops the record there, calls the node again, or throws MILL_PROCESSING. Errors that are MillraceErrors already have their
  * address (a serde, the production of a sink, a guard below) and pass through untouched.
  */
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import type { Downstream } from './operator.js';
 
+/** What a user function failed on. `key` and `value` are null for a punctuation. */
+export interface NodeFailure {
+  readonly error: unknown;
+  readonly node: string;
+  readonly key: unknown;
+  readonly value: unknown;
+  readonly timestamp: number;
+  /** 1 the first time, more when the node was called again. */
+  readonly attempt: number;
+  /** The node has done nothing yet that calling it again would do twice. */
+  readonly repeatable: boolean;
+}
+
+export type ProcessingVerdict = 'fail' | 'skip' | 'retry';
+
 /**
- * What to do about a record that a user function failed on: 'skip' it, or 'fail'. It may also throw the error to fail with itself.
- * `key` and `value` are null for a punctuation.
+ * What to do about it: 'skip' the record, call the node again ('retry', only if `repeatable`), or 'fail'. It may also throw the error to fail with itself.
  */
-export type ProcessingErrorHandler = (
-  error: unknown,
-  nodeName: string,
-  key: unknown,
-  value: unknown,
-  timestamp: number,
-) => 'fail' | 'skip' | Promise<'fail' | 'skip'>;
+export type ProcessingErrorHandler = (failure: NodeFailure) => ProcessingVerdict | Promise<ProcessingVerdict>;
+
+type Punctuator = (timestamp: number) => MaybeAsync;
 
 export class NodeGuard implements Downstream {
   constructor(
@@ -31,47 +41,111 @@ export class NodeGuard implements Downstream {
   process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
     try {
       const pending = this.node.process(key, value, timestamp);
-      return pending === undefined ? undefined : this.settle(pending, key, value, timestamp);
+      return pending === undefined ? undefined : this.settle(pending, key, value, timestamp, null, 1);
     } catch (error) {
-      return this.decide(error, key, value, timestamp);
+      return this.decide(error, key, value, timestamp, null, 1);
     }
   }
 
   /** Runs a punctuator of the node under the same guard. */
-  punctuate(punctuator: (timestamp: number) => MaybeAsync, timestamp: number): MaybeAsync {
+  punctuate(punctuator: Punctuator, timestamp: number): MaybeAsync {
+    return this.call(null, null, timestamp, punctuator, 1);
+  }
+
+  /** Whether the node can be called again with the same record, as it is now. */
+  protected get repeatable(): boolean {
+    return false;
+  }
+
+  private call(key: unknown, value: unknown, timestamp: number, punctuator: Punctuator | null, attempt: number): MaybeAsync {
     try {
-      const pending = punctuator(timestamp);
-      return pending === undefined ? undefined : this.settle(pending, null, null, timestamp);
+      const pending = punctuator === null ? this.node.process(key, value, timestamp) : punctuator(timestamp);
+      return pending === undefined ? undefined : this.settle(pending, key, value, timestamp, punctuator, attempt);
     } catch (error) {
-      return this.decide(error, null, null, timestamp);
+      return this.decide(error, key, value, timestamp, punctuator, attempt);
     }
   }
 
-  private async settle(pending: Promise<void>, key: unknown, value: unknown, timestamp: number): Promise<void> {
+  private async settle(
+    pending: Promise<void>,
+    key: unknown,
+    value: unknown,
+    timestamp: number,
+    punctuator: Punctuator | null,
+    attempt: number,
+  ): Promise<void> {
     try {
       await pending;
     } catch (error) {
-      await this.decide(error, key, value, timestamp);
+      await this.decide(error, key, value, timestamp, punctuator, attempt);
     }
   }
 
-  private decide(error: unknown, key: unknown, value: unknown, timestamp: number): MaybeAsync {
+  private decide(
+    error: unknown,
+    key: unknown,
+    value: unknown,
+    timestamp: number,
+    punctuator: Punctuator | null,
+    attempt: number,
+  ): MaybeAsync {
     if (error instanceof MillraceError) throw error;
-    const verdict = this.onError(error, this.nodeName, key, value, timestamp);
-    if (typeof verdict !== 'string') return this.obeyLater(verdict, error);
-    this.obey(verdict, error);
+    const obey = (verdict: ProcessingVerdict): MaybeAsync => {
+      if (verdict === 'skip') return;
+      if (verdict === 'retry') return this.call(key, value, timestamp, punctuator, attempt + 1);
+      throw this.failed(error);
+    };
+    const { nodeName, repeatable } = this;
+    const verdict = this.onError({ error, node: nodeName, key, value, timestamp, attempt, repeatable });
+    return typeof verdict === 'string' ? obey(verdict) : verdict.then(obey);
   }
 
-  private async obeyLater(verdict: Promise<'fail' | 'skip'>, error: unknown): Promise<void> {
-    this.obey(await verdict, error);
-  }
-
-  private obey(verdict: 'fail' | 'skip', error: unknown): void {
-    if (verdict === 'skip') return;
+  private failed(error: unknown): MillraceError {
     const message = error instanceof Error ? error.message : String(error);
-    throw new MillraceError('MILL_PROCESSING', `Node ${this.nodeName} failed: ${message}`, {
+    return new MillraceError('MILL_PROCESSING', `Node ${this.nodeName} failed: ${message}`, {
       cause: error,
       details: { node: this.nodeName },
     });
+  }
+}
+
+/** What a node without stores has done about the record in work: it has passed something on, or nothing. */
+export class Passing {
+  passedOn = false;
+
+  /** `target`, with a note of what goes through it. */
+  watched(target: Downstream): Downstream {
+    return {
+      process: (key, value, timestamp) => {
+        this.passedOn = true;
+        return target.process(key, value, timestamp);
+      },
+    };
+  }
+}
+
+/** The guard of a node that may be called again as long as it has passed nothing on. Only where a handler may ask for it: the note costs a call a record. */
+export class RepeatingGuard extends NodeGuard {
+  constructor(
+    nodeName: string,
+    node: Downstream,
+    onError: ProcessingErrorHandler,
+    private readonly passing: Passing,
+  ) {
+    super(nodeName, node, onError);
+  }
+
+  protected override get repeatable(): boolean {
+    return !this.passing.passedOn;
+  }
+
+  override process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
+    this.passing.passedOn = false;
+    return super.process(key, value, timestamp);
+  }
+
+  override punctuate(punctuator: Punctuator, timestamp: number): MaybeAsync {
+    this.passing.passedOn = false;
+    return super.punctuate(punctuator, timestamp);
   }
 }

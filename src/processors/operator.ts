@@ -7,6 +7,7 @@
  *
  * Implementations live one a file in this folder, do no I/O and know nothing of Kafka.
  */
+import type { MillraceError } from '../errors.js';
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { Headers } from '../bytes/headers.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
@@ -123,6 +124,10 @@ export interface OperatorContext {
   readonly calls: CallPort;
   /** Counts a record that the rules drop, and logs the first of a kind. */
   dropped(reason: DropReason): void;
+  /** Whether the app has a dead-letter topic. */
+  readonly hasDeadLetterTopic: boolean;
+  /** Sends the input record in work to the dead-letter topic. `key` stands for it where there is none. */
+  deadLetter(error: MillraceError, key: unknown): MaybeAsync;
   /** When results of aggregations go downstream, unless the operator has its own setting. */
   readonly defaultEmit: 'onUpdate' | 'onCommit';
   /** True when results may not be held back until the commit, whatever was asked for (see `ProcessorNode`). */

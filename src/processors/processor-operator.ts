@@ -1,10 +1,9 @@
 /** Runs a user's Processor as a node: hands it records with their headers, and gives it a ProcessorContext. */
-import { noHeaders } from '../bytes/headers.js';
 import type { MaybeAsync } from '../bytes/maybe-async.js';
-import type { StateStore } from '../stores/store.js';
 import { ForwardScope } from './forward-scope.js';
-import type { Cancellable, Operator, OperatorContext, OperatorSupplier, ScheduleOptions } from './operator.js';
-import type { Processor, ProcessorContext, Record, RecordMetadata } from './processor.js';
+import type { Operator, OperatorContext, OperatorSupplier } from './operator.js';
+import type { Processor, Record } from './processor.js';
+import { UserContext } from './user-context.js';
 
 /**
  * Makes of a processor what `TopologyBuilder.addProcessor` takes.
@@ -37,49 +36,4 @@ class ProcessorOperator<KIn, VIn, KOut, VOut> implements Operator<KIn, VIn> {
   }
 
   private readonly userProcess = (record: Record<KIn, VIn>): MaybeAsync => this.processor.process(record);
-}
-
-export class UserContext<KOut, VOut> implements ProcessorContext<KOut, VOut> {
-  readonly applicationId: string;
-  readonly taskId: string;
-  readonly partition: number;
-
-  constructor(
-    private readonly context: OperatorContext,
-    private readonly scope: ForwardScope,
-  ) {
-    this.applicationId = context.applicationId;
-    this.taskId = context.taskId;
-    this.partition = context.partition;
-  }
-
-  forward(record: Parameters<ProcessorContext<KOut, VOut>['forward']>[0], child?: string): MaybeAsync {
-    const target = child === undefined ? this.context.downstream : this.context.child(child);
-    return this.scope.forward(target, record.key, record.value, record.timestamp, record.headers);
-  }
-
-  store<S extends StateStore = StateStore>(name: string): S {
-    return this.context.store(name) as S;
-  }
-
-  schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
-    return this.context.schedule(options, (timestamp) => this.scope.run(callback, timestamp, timestamp, noHeaders));
-  }
-
-  recordMetadata(): RecordMetadata | null {
-    const { topic, partition, offset } = this.context.record;
-    return topic === null ? null : { topic, partition, offset };
-  }
-
-  streamTime(): number {
-    return this.context.streamTime();
-  }
-
-  wallClock(): number {
-    return this.context.wallClock();
-  }
-
-  commit(): void {
-    this.context.requestCommit();
-  }
 }

@@ -21,18 +21,13 @@ export interface RecordMetadata {
   readonly offset: number;
 }
 
-/** What a processor can do. Each task has its own. */
-export interface ProcessorContext<KOut, VOut> {
+/** What every processor is given, whatever it may forward. Each task has its own. */
+export interface ProcessingContext {
   /** The app's. */
   readonly applicationId: string;
   /** Sub-topology and partition: `0_3`. */
   readonly taskId: string;
   readonly partition: number;
-  /** Sends a record to all children, or to the child of that name. Missing fields are those of the record in work. */
-  forward(
-    record: { readonly key: KOut; readonly value: VOut; readonly timestamp?: number; readonly headers?: Headers },
-    child?: string,
-  ): MaybeAsync;
   /** The store of that name, as it was built. Errors: MILL_TOPOLOGY_STORE_NOT_CONNECTED, MILL_TOPOLOGY_UNKNOWN_STORE. */
   store<S extends StateStore = StateStore>(name: string): S;
   /**
@@ -51,6 +46,15 @@ export interface ProcessorContext<KOut, VOut> {
   commit(): void;
 }
 
+/** What a processor can do. */
+export interface ProcessorContext<KOut, VOut> extends ProcessingContext {
+  /** Sends a record to all children, or to the child of that name. Missing fields are those of the record in work. */
+  forward(
+    record: { readonly key: KOut; readonly value: VOut; readonly timestamp?: number; readonly headers?: Headers },
+    child?: string,
+  ): MaybeAsync;
+}
+
 /**
  * A step of your own. The supplier gives a new one to each task; what must survive a crash or a move lies in stores.
  *
@@ -66,5 +70,39 @@ export interface Processor<KIn, VIn, KOut = never, VOut = never> {
   /** Called for each record, one at a time. When it returns a promise, the task waits for it. */
   process(record: Record<KIn, VIn>): MaybeAsync;
   /** Called once, when the task is closed, also after a failure. Must not forward. */
+  close?(): MaybeAsync;
+}
+
+declare const fixedKey: unique symbol;
+
+/** A key that a record brought: it is a `K`, but no other `K` stands for it, so a processor can't make one. */
+export type FixedKey<K> = K & { readonly [fixedKey]: true };
+
+/** A record whose key stays as it is (Kafka Streams' `FixedKeyRecord`). */
+export interface FixedKeyRecord<K, V> extends Record<K, V> {
+  readonly key: FixedKey<K>;
+}
+
+/** What a processor that keeps the key can do. */
+export interface FixedKeyProcessorContext<K, VOut> extends ProcessingContext {
+  /**
+   * Sends a value under the key of the record in work to all children, or to the child of that name. In a timer there is no such record: there `key` must be that of a record
+   * kept from before.
+   *
+   * @throws MILL_KEY_CHANGED when `key` is another one, or a timer names none
+   */
+  forward(
+    record: { readonly key?: FixedKey<K>; readonly value: VOut; readonly timestamp?: number; readonly headers?: Headers },
+    child?: string,
+  ): MaybeAsync;
+}
+
+/** A processor that can't change keys, so that what it forwards needs no repartition (Kafka Streams' `FixedKeyProcessor`). */
+export interface FixedKeyProcessor<K, VIn, VOut = never> {
+  /** As that of `Processor`. */
+  init?(context: FixedKeyProcessorContext<K, VOut>): void;
+  /** As that of `Processor`. */
+  process(record: FixedKeyRecord<K, VIn>): MaybeAsync;
+  /** As that of `Processor`. */
   close?(): MaybeAsync;
 }

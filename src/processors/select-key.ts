@@ -1,4 +1,5 @@
 /** Replaces the key, keeps the value (KStreamImpl.selectKey). */
+import { gaveUndefined } from './defined-result.js';
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { NodeOperator } from './node-operator.js';
 import type { OperatorSupplier } from './operator.js';
@@ -16,11 +17,14 @@ class SelectKeyOperator<K, V, KR> extends NodeOperator<K, V> {
   process(key: K, value: V, timestamp: number): MaybeAsync {
     this.meta.timestamp = timestamp;
     const newKey = this.fn(value, key, this.meta);
+    if (newKey === undefined) throw gaveUndefined('the key selector');
     if (isPromiseLike(newKey)) return this.forwardLater(newKey, value, timestamp);
     return this.downstream.process(newKey, value, timestamp);
   }
 
   private async forwardLater(pending: PromiseLike<unknown>, value: V, timestamp: number): Promise<void> {
-    await this.downstream.process(await pending, value, timestamp);
+    const newKey = await pending;
+    if (newKey === undefined) throw gaveUndefined('the key selector');
+    await this.downstream.process(newKey, value, timestamp);
   }
 }

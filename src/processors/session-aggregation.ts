@@ -14,6 +14,7 @@ import type { SessionWindows } from '../time/session-windows.js';
 import { Windowed } from '../time/windowed.js';
 import { sessionStore } from './connected-store.js';
 import { resolveEmit, type WindowEmit } from './emit.js';
+import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
 import type { Awaitable } from './user-functions.js';
@@ -22,6 +23,8 @@ export interface SessionAggregationOptions {
   readonly storeName: string;
   readonly windows: SessionWindows;
   readonly emit: WindowEmit;
+  /** Default: late records are dropped. */
+  readonly late?: LateTarget;
 }
 
 export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
@@ -29,6 +32,8 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
   private readonly windows: SessionWindows;
   private readonly configuredEmit: WindowEmit;
   declare private store: SessionStore<K, A>;
+  declare private late: LateRecords;
+  private readonly lateTarget: LateTarget;
   private emit: NonNullable<WindowEmit> = 'onUpdate';
   /** Highest timestamp seen, -1 before the first. */
   private streamTime = -1;
@@ -38,11 +43,13 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
     this.storeName = options.storeName;
     this.windows = options.windows;
     this.configuredEmit = options.emit;
+    this.lateTarget = options.late ?? null;
   }
 
   override init(context: OperatorContext): void {
     super.init(context);
     this.store = sessionStore(context, this.storeName);
+    this.late = new LateRecords(context, this.lateTarget);
     this.emit = resolveEmit(this.configuredEmit, context);
     this.streamTime = this.store.observedTime();
     if (this.emit === 'onWindowClose') this.store.skipClosed?.(this.windows.closeTime(this.streamTime) - 1);
@@ -95,10 +102,7 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
       if (session.start < start) start = session.start;
       if (session.end > end) end = session.end;
     }
-    if (end < this.windows.closeTime(this.streamTime)) {
-      this.context.dropped('late');
-      return;
-    }
+    if (end < this.windows.closeTime(this.streamTime)) return this.late.take(key, value, timestamp);
     const after = this.next(near, value, key);
     if (isPromiseLike(after)) return this.writeLater(after, key, near, start, end);
     return this.write(key, near, start, end, after ?? null, 0);

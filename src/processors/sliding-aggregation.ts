@@ -16,6 +16,7 @@ import type { SlidingWindows } from '../time/sliding-windows.js';
 import { Windowed } from '../time/windowed.js';
 import { slidingWindowStore } from './connected-store.js';
 import { resolveEmit, type WindowEmit } from './emit.js';
+import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
 import { planSlidingSteps, type SlidingStep } from './sliding-steps.js';
@@ -25,6 +26,8 @@ export interface SlidingAggregationOptions {
   readonly storeName: string;
   readonly windows: SlidingWindows;
   readonly emit: WindowEmit;
+  /** Default: late records are dropped. */
+  readonly late?: LateTarget;
 }
 
 export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
@@ -32,6 +35,8 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
   private readonly windows: SlidingWindows;
   private readonly configuredEmit: WindowEmit;
   declare private store: SlidingWindowStore<K, A>;
+  declare private late: LateRecords;
+  private readonly lateTarget: LateTarget;
   private emit: NonNullable<WindowEmit> = 'onUpdate';
   /** Highest timestamp seen, -1 before the first. */
   private streamTime = -1;
@@ -41,11 +46,13 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
     this.storeName = options.storeName;
     this.windows = options.windows;
     this.configuredEmit = options.emit;
+    this.lateTarget = options.late ?? null;
   }
 
   override init(context: OperatorContext): void {
     super.init(context);
     this.store = slidingWindowStore(context, this.storeName);
+    this.late = new LateRecords(context, this.lateTarget);
     this.emit = resolveEmit(this.configuredEmit, context);
     this.streamTime = this.store.observedTime();
     if (this.emit === 'onWindowClose') this.store.skipClosed?.(this.lastClosedStart());
@@ -95,12 +102,11 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
 
   private update(key: K, value: V, timestamp: number): MaybeAsync {
     const { timeDifference, grace } = this.windows;
-    if (timestamp + timeDifference < this.streamTime - grace) {
-      this.context.dropped('late');
-      return;
-    }
+    if (timestamp + timeDifference < this.streamTime - grace) return this.late.take(key, value, timestamp);
     const rows = this.store.rows(key, Math.max(0, timestamp - 2 * timeDifference), timestamp + 1);
-    return this.carryOut(planSlidingSteps(rows, timestamp, timeDifference), 0, key, value, timestamp);
+    const steps = planSlidingSteps(rows, timestamp, timeDifference);
+    if (this.late.areSent && steps.every((step) => !step.addsRecord || this.isClosed(step))) return this.late.take(key, value, timestamp);
+    return this.carryOut(steps, 0, key, value, timestamp);
   }
 
   private carryOut(steps: readonly SlidingStep<A>[], from: number, key: K, value: V, timestamp: number): MaybeAsync {
@@ -124,7 +130,7 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
 
   private step(step: SlidingStep<A>, key: K, value: V, timestamp: number): MaybeAsync {
     if (!step.addsRecord) return this.write(key, step.start, step.aggregate, null, step.timestamp);
-    if (step.start + this.windows.timeDifference < this.streamTime - this.windows.grace) {
+    if (this.isClosed(step)) {
       this.context.dropped('late');
       return;
     }
@@ -134,6 +140,10 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
     const before = step.isNew ? (this.store.fetch(key, step.start)?.value ?? null) : step.aggregate;
     if (isPromiseLike(after)) return this.writeLater(after, key, step.start, before, newTimestamp);
     return this.write(key, step.start, after ?? null, before, newTimestamp);
+  }
+
+  private isClosed(step: SlidingStep<A>): boolean {
+    return step.start + this.windows.timeDifference < this.streamTime - this.windows.grace;
   }
 
   private async writeLater(pending: PromiseLike<A | null>, key: K, start: number, before: A | null, timestamp: number): Promise<void> {

@@ -8,23 +8,30 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { VersionedKeyValueStore } from '../stores/store.js';
 import { versionedStore } from './connected-store.js';
+import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext, type OperatorSupplier } from './operator.js';
 
-export function versionedTableSourceOperator(storeName: string): OperatorSupplier {
-  return () => new VersionedTableSource(storeName);
+export function versionedTableSourceOperator(storeName: string, late: LateTarget = null): OperatorSupplier {
+  return () => new VersionedTableSource(storeName, late);
 }
 
 class VersionedTableSource<K, V> extends NodeOperator<K, V | null> {
   declare private store: VersionedKeyValueStore<K, V>;
 
-  constructor(private readonly storeName: string) {
+  declare private late: LateRecords;
+
+  constructor(
+    private readonly storeName: string,
+    private readonly lateTarget: LateTarget,
+  ) {
     super();
   }
 
   override init(context: OperatorContext): void {
     super.init(context);
     this.store = versionedStore(context, this.storeName);
+    this.late = new LateRecords(context, this.lateTarget, 'expired');
   }
 
   process(key: K, value: V | null, timestamp: number): MaybeAsync {
@@ -34,10 +41,7 @@ class VersionedTableSource<K, V> extends NodeOperator<K, V | null> {
     }
     const before = this.store.get(key)?.value ?? null;
     const validTo = this.store.put(key, value, timestamp);
-    if (validTo === 'rejected') {
-      this.context.dropped('expired');
-      return;
-    }
+    if (validTo === 'rejected') return this.late.take(key, value, timestamp);
     return this.downstream.process(key, new Change(value, before, validTo === null), timestamp);
   }
 }

@@ -15,6 +15,7 @@ import type { TimeWindows } from '../time/time-windows.js';
 import { Windowed } from '../time/windowed.js';
 import { windowStore } from './connected-store.js';
 import { resolveEmit, type WindowEmit } from './emit.js';
+import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
 import type { Awaitable } from './user-functions.js';
@@ -23,6 +24,8 @@ export interface WindowAggregationOptions {
   readonly storeName: string;
   readonly windows: TimeWindows;
   readonly emit: WindowEmit;
+  /** Default: late records are dropped. */
+  readonly late?: LateTarget;
 }
 
 export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
@@ -30,6 +33,8 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
   private readonly windows: TimeWindows;
   private readonly configuredEmit: WindowEmit;
   declare private store: TimestampedWindowStore<K, A>;
+  declare private late: LateRecords;
+  private readonly lateTarget: LateTarget;
   private emit: NonNullable<WindowEmit> = 'onUpdate';
   /** Highest timestamp seen, -1 before the first. */
   private streamTime = -1;
@@ -41,11 +46,13 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
     this.storeName = options.storeName;
     this.windows = options.windows;
     this.configuredEmit = options.emit;
+    this.lateTarget = options.late ?? null;
   }
 
   override init(context: OperatorContext): void {
     super.init(context);
     this.store = windowStore(context, this.storeName);
+    this.late = new LateRecords(context, this.lateTarget);
     this.emit = resolveEmit(this.configuredEmit, context);
     const observed = this.store.observedTime?.();
     this.streamTime = observed ?? context.streamTime();
@@ -103,6 +110,8 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
     const closedUpTo = this.streamTime - grace;
     for (let start = firstStart; start <= timestamp; start += advance) {
       if (start + size <= closedUpTo) {
+        // Windows close in order of start: if its last one is closed, the record is late for all of them.
+        if (this.late.areSent && timestamp - (timestamp % advance) + size <= closedUpTo) return this.late.take(key, value, timestamp);
         this.context.dropped('late');
         continue;
       }

@@ -68,7 +68,7 @@ export class ActiveTask {
   /** Step 3 of a barrier, after the operators were flushed: changelog records for what is dirty, and the offsets to commit. */
   freeze(epoch: number): TaskBarrier {
     this.state.freeze(epoch, this.changelog);
-    this.task.dirty = false;
+    this.task.endEpoch();
     const positions = this.task.positions();
     this.frozenPositions = positions;
     return {

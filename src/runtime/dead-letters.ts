@@ -1,59 +1,64 @@
 import type { Header } from '../bytes/headers.js';
 import { partitionForKey } from '../bytes/murmur2.js';
 import { MillraceError } from '../errors.js';
-import type { TaskRecord } from './task-record.js';
 import type { OutputCollector } from './task-environment.js';
+import type { TaskRecord } from './task-record.js';
 
 /**
  * Writes failed input records, byte for byte, to the dead-letter topic as part of the epoch in work, so that under exactly-once a dead letter appears
- * once and only if the epoch commits. Headers follow Kafka Streams' (KIP-1034).
+ * once and only if the epoch commits. Headers follow Kafka Streams' (KIP-1034); two of our own say which node of which task failed.
+ *
+ * What fails outside of any input record (a timer, results sent at a commit) has no bytes: its dead letter has neither key nor value, and a header with the key as text.
  */
 export class DeadLetters {
   constructor(
     private readonly topic: string | null,
     private readonly output: OutputCollector,
+    private readonly taskId: string,
   ) {}
 
-  async write(record: TaskRecord, error: Error): Promise<void> {
+  async write(record: TaskRecord, error: Error, node: string, nodeKey: unknown): Promise<void> {
     const { topic } = this;
     if (topic === null)
       throw new MillraceError('MILL_CONFIG_INVALID', 'a handler answered "deadLetter" but no deadLetterTopic is set', { cause: error });
-    const source = record.source;
-    if (source === null)
-      throw new MillraceError('MILL_PROCESSING', 'a failure outside any input record can’t be dead-lettered', { cause: error });
     const partitions = await this.output.partitionCount(topic);
     record.mustBeOpen();
-    const hasKey = source.keyStart >= 0;
+    const { source } = record;
+    const hasKey = source !== null && source.keyStart >= 0;
     const partition = hasKey
       ? partitionForKey(source.buffer, source.keyStart, source.keyEnd, partitions)
       : Math.max(0, record.partition) % partitions;
-    const append = (headers: readonly Header[]): void => {
+    const append = (stackChars: number): void => {
+      const headers = [
+        ...(source?.headers() ?? []),
+        ...errorHeaders(record, error, stackChars),
+        ...this.placeHeaders(node, source === null ? nodeKey : undefined),
+      ];
       this.output
         .builder(topic, partition)
         .appendRaw(
           Math.max(0, record.timestamp),
           hasKey ? source.buffer : null,
-          source.keyStart,
-          source.keyEnd,
-          source.valueStart >= 0 ? source.buffer : null,
-          source.valueStart,
-          source.valueEnd,
+          source?.keyStart ?? 0,
+          source?.keyEnd ?? 0,
+          source !== null && source.valueStart >= 0 ? source.buffer : null,
+          source?.valueStart ?? 0,
+          source?.valueEnd ?? 0,
           headers,
         );
     };
     try {
-      append([...source.headers(), ...errorHeaders(record, error, maxStackChars)]);
+      append(maxStackChars);
     } catch (tooLarge) {
       if (!isTooLarge(tooLarge)) throw tooLarge;
-      this.appendWithoutStack(append, record, error);
+      this.appendWithoutStack(append, record);
     }
   }
 
   /** A record near the topic's limit has no room for a stack. */
-  private appendWithoutStack(append: (headers: readonly Header[]) => void, record: TaskRecord, error: Error): void {
-    const { topic, partition, offset } = record;
+  private appendWithoutStack(append: (stackChars: number) => void, { topic, partition, offset }: TaskRecord): void {
     try {
-      append([...(record.source?.headers() ?? []), ...errorHeaders(record, error, 0)]);
+      append(0);
     } catch (cause) {
       throw new MillraceError(
         'MILL_RECORD_TOO_LARGE',
@@ -61,6 +66,12 @@ export class DeadLetters {
         { cause, details: { topic, partition, offset, deadLetterTopic: this.topic } },
       );
     }
+  }
+
+  private placeHeaders(node: string, key: unknown): Header[] {
+    const headers = [text('__millrace.errors.node', node), text('__millrace.errors.task', this.taskId)];
+    if (key !== undefined && key !== null) headers.push(text('__millrace.errors.key', shown(key)));
+    return headers;
   }
 }
 
@@ -70,15 +81,26 @@ function isTooLarge(error: unknown): boolean {
 
 function errorHeaders(record: TaskRecord, error: Error, stackChars: number): Header[] {
   const cause = error.cause instanceof Error ? error.cause : error;
-  const text = (key: string, value: string): Header => ({ key: `__streams.errors.${key}`, value: Buffer.from(value) });
   return [
-    text('exception', cause.name),
-    text('stacktrace', (cause.stack ?? '').slice(0, stackChars)),
-    text('message', cause.message.slice(0, maxMessageChars)),
-    text('topic', record.topic ?? ''),
-    text('partition', String(record.partition)),
-    text('offset', String(record.offset)),
+    text('__streams.errors.exception', cause.name),
+    text('__streams.errors.stacktrace', (cause.stack ?? '').slice(0, stackChars)),
+    text('__streams.errors.message', cause.message.slice(0, maxMessageChars)),
+    text('__streams.errors.topic', record.topic ?? ''),
+    text('__streams.errors.partition', String(record.partition)),
+    text('__streams.errors.offset', String(record.offset)),
   ];
+}
+
+function text(key: string, value: string): Header {
+  return { key, value: Buffer.from(value) };
+}
+
+function shown(key: unknown): string {
+  try {
+    return String(key).slice(0, maxMessageChars);
+  } catch {
+    return '(a key without a text)';
+  }
 }
 
 /** Keep a dead letter near the size of the record it holds. */

@@ -1,7 +1,10 @@
 import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError, type ErrorCode } from '../errors.js';
+import { delay } from '../kafka/backoff.js';
+import type { NodeFailure } from '../processors/node-guard.js';
 import { DeadLetters } from './dead-letters.js';
 import { askHandler, type FailedRecord, type HandlerAnswer } from './error-policy.js';
+import { RetryLedger } from './retry-ledger.js';
 import type { TaskEnvironment } from './task-environment.js';
 import type { TaskRecord } from './task-record.js';
 
@@ -12,54 +15,80 @@ interface Failure {
   readonly what: string;
   readonly error: unknown;
   readonly failed: FailedRecord;
+  /** Whether what failed can be done again here and now. */
+  readonly repeatable: boolean;
+  /** What the node got, for failures outside of any input record. */
+  readonly key?: unknown;
 }
 
+/** The record is given up, or what failed is to be done again. */
+export type Verdict = 'skip' | 'retry';
+
 /**
- * Decides the fate of records that fail in one task: asks the handler, counts, dead-letters or throws.
+ * Decides the fate of records that fail in one task: asks the handler, counts, rests before another try, dead-letters or throws.
  *
  * What it throws names topic, partition and offset; an error it has thrown once passes through unchanged. A handler that fails itself, or answers something
  * else than it may, fails the record.
+ *
+ * `retry`: what has done nothing yet (a serde; a node without stores that has passed nothing on) is done again in place. Everything else would be done twice, so MILL_RETRY
+ * sends the thread back to the last commit, and the record is processed anew from the state of that commit. The same when the task has rested for so long that the
+ * transaction of its epoch might run out.
  */
 export class TaskFailures {
   private readonly deadLetters: DeadLetters;
+  private readonly ledger: RetryLedger;
+  /** Rested in the open epoch, ms. */
+  private rested = 0;
 
   constructor(
     private readonly taskId: string,
     private readonly env: TaskEnvironment,
     private readonly record: TaskRecord,
   ) {
-    this.deadLetters = new DeadLetters(env.errors.deadLetterTopic, env.output);
+    this.deadLetters = new DeadLetters(env.errors.deadLetterTopic, env.output, taskId);
+    this.ledger = env.retries ?? new RetryLedger();
   }
 
-  /** An input record that a serde can't read. Returns once the record is dropped or dead-lettered. */
-  undecodable(error: unknown, node: string): Promise<void> | void {
+  /** A barrier has come: what is processed from now on is of another epoch. */
+  newEpoch(): void {
+    this.rested = 0;
+  }
+
+  /** An input record that a serde can't read. `skip`: it is dropped or dead-lettered. */
+  undecodable(error: unknown, node: string, attempt: number): Verdict | Promise<Verdict> {
     this.record.mustBeOpen();
     this.env.metrics.deserializationErrors++;
-    const failed = this.describe(node);
-    const failure: Failure = { code: 'MILL_DESERIALIZATION', what: 'can’t decode the record', error, failed };
+    const failed = this.describe(node, attempt, true);
+    const failure: Failure = { code: 'MILL_DESERIALIZATION', what: 'can’t decode the record', error, failed, repeatable: true };
     return this.decide(failure, () => askHandler(this.env.errors.deserialization, asError(error), failed));
   }
 
   /** A user function that threw or rejected. */
-  processing(error: unknown, node: string, key: unknown, value: unknown): Promise<'skip'> | 'skip' {
+  processing({ error, node, key, value, attempt, repeatable }: NodeFailure): Verdict | Promise<Verdict> {
     this.record.mustBeOpen();
     this.env.metrics.processingErrors++;
-    const failed = this.describe(node);
-    const failure: Failure = { code: 'MILL_PROCESSING', what: `${node} failed on the record`, error, failed };
-    const done = this.decide(failure, () => askHandler(this.env.errors.processing, asError(error), { ...failed, key, value }));
-    return done === undefined ? 'skip' : done.then(() => 'skip' as const);
+    const failed = this.describe(node, attempt, repeatable);
+    const failure: Failure = { code: 'MILL_PROCESSING', what: `${node} failed on the record`, error, failed, repeatable, key };
+    return this.decide(failure, () => askHandler(this.env.errors.processing, asError(error), { ...failed, key, value }));
   }
 
   /** An output record that can't be encoded or is too large. */
-  production(error: unknown, node: string, outputTopic: string): Promise<void> | void {
+  production(error: unknown, node: string, outputTopic: string, key: unknown, attempt: number): Verdict | Promise<Verdict> {
     this.record.mustBeOpen();
     this.env.metrics.productionErrors++;
-    const failed = this.describe(node);
-    const failure: Failure = { code: 'MILL_PRODUCTION', what: `can’t produce to ${outputTopic}`, error, failed };
+    const failed = this.describe(node, attempt, true);
+    const failure: Failure = { code: 'MILL_PRODUCTION', what: `can’t produce to ${outputTopic}`, error, failed, repeatable: true, key };
     return this.decide(failure, () => askHandler(this.env.errors.production, asError(error), { ...failed, outputTopic }));
   }
 
-  private decide(failure: Failure, ask: () => HandlerAnswer | Promise<HandlerAnswer>): Promise<void> | void {
+  /** Sends the record in work to the dead-letter topic without asking anybody. */
+  deadLetter(node: string, error: MillraceError, key: unknown): Promise<void> {
+    this.record.mustBeOpen();
+    this.env.metrics.deadLetters++;
+    return this.deadLetters.write(this.record, error, node, key);
+  }
+
+  private decide(failure: Failure, ask: () => HandlerAnswer | Promise<HandlerAnswer>): Verdict | Promise<Verdict> {
     let answer: HandlerAnswer | Promise<HandlerAnswer>;
     try {
       answer = ask();
@@ -75,26 +104,60 @@ export class TaskFailures {
     );
   }
 
-  private obey(answer: HandlerAnswer, failure: Failure): Promise<void> | void {
+  private obey(answer: HandlerAnswer, failure: Failure): Verdict | Promise<Verdict> {
     const { code, what, error, failed } = failure;
     switch (answer) {
       case 'fail':
         throw failedBy(failure, asError(error).message);
+      case 'retry':
+        return this.retry(failure);
       case 'continue':
       case 'deadLetter':
         this.env.logger.warn({ ...failed, error: asError(error).message, code }, `${what} ${placeOf(failed)}: ${answer}`);
-        if (answer === 'continue') return;
+        this.ledger.forget(idOf(failed));
+        if (answer === 'continue') return 'skip';
         this.env.metrics.deadLetters++;
-        return this.deadLetters.write(this.record, asError(error));
+        return this.deadLetters.write(this.record, asError(error), failed.node, failure.key).then(() => 'skip' as const);
       default:
         throw handlerFailed(failure, `it answered ${String(answer)}`);
     }
   }
 
-  private describe(node: string): FailedRecord {
-    const { topic, partition, offset, timestamp } = this.record;
-    return { node, taskId: this.taskId, topic, partition, offset, timestamp };
+  private retry(failure: Failure): Verdict | Promise<Verdict> {
+    const { env } = this;
+    const { failed, error, code, what } = failure;
+    const { attempts, backoff, maxBackoff, afterwards } = env.errors.retry;
+    if (failed.attempt > attempts) return this.obey(afterwards, failure);
+    env.metrics.retries++;
+    const pauseMs = Math.min(backoff * 2 ** (failed.attempt - 1), maxBackoff);
+    const inPlace = failure.repeatable && this.rested + pauseMs <= env.errors.retryBudgetMs;
+    const message = asError(error).message;
+    env.logger.warn({ ...failed, error: message, code, pauseMs, inPlace }, `${what} ${placeOf(failed)}: retry`);
+    if (!inPlace) {
+      this.ledger.set(idOf(failed), failed.attempt, failed.topic === null);
+      throw new MillraceError('MILL_RETRY', `${what} ${placeOf(failed)}: ${message}`, {
+        cause: error,
+        details: { ...failed, retryInMs: pauseMs },
+      });
+    }
+    this.rested += pauseMs;
+    return (env.pause ?? delay)(pauseMs).then(() => {
+      this.record.mustBeOpen();
+      return 'retry' as const;
+    });
   }
+
+  /** `attempt` is that of this pass; passes before it, that ended with a return to the last commit, are added. */
+  private describe(node: string, attempt: number, repeatable: boolean): FailedRecord {
+    const { topic, partition, offset, timestamp } = this.record;
+    const { taskId, ledger } = this;
+    const here = { node, taskId, topic, partition, offset, timestamp };
+    return { ...here, attempt: ledger.count(idOf(here)) + (repeatable ? attempt : 1) };
+  }
+}
+
+function idOf({ taskId, node, topic, partition, offset }: Omit<FailedRecord, 'attempt'>): string {
+  return topic === null ? `${taskId} ${node}` : `${taskId} ${node} ${topic}-${partition}@${offset}`;
 }
 
 function handlerFailed(failure: Failure, reason: string): MillraceError {
@@ -102,8 +165,9 @@ function handlerFailed(failure: Failure, reason: string): MillraceError {
 }
 
 function failedBy({ code, what, error, failed }: Failure, reason: string): MillraceError {
-  const { node, taskId, topic, partition, offset } = failed;
-  return new MillraceError(code, `${what} ${placeOf(failed)}: ${reason}`, {
+  const { node, taskId, topic, partition, offset, attempt } = failed;
+  const tries = attempt > 1 ? ` (tried ${attempt} times)` : '';
+  return new MillraceError(code, `${what} ${placeOf(failed)}${tries}: ${reason}`, {
     cause: error,
     details: { node, taskId, topic, partition, offset },
   });

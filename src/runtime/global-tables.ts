@@ -1,24 +1,30 @@
-import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import { Fetcher } from '../kafka/fetcher/fetcher.js';
 import { errorName } from '../kafka/error-codes.js';
 import type { KafkaPort, OffsetAnswer, TopicPartition } from '../kafka/port.js';
-import { RecordCursor } from '../kafka/record-batch/record-cursor.js';
 import type { Logger } from '../observability/logger.js';
-import type { CompiledSerde } from '../serdes/serde.js';
-import type { StateStore, TimestampedKeyValueStore } from '../stores/store.js';
+import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
+import type { StateStore } from '../stores/store.js';
 import { TaskState } from '../stores/task-state.js';
 import type { GlobalStoreNode, Topology } from '../topology/nodes.js';
-import { askHandler, type DeserializationHandler } from './error-policy.js';
+import { callTimers } from './call-timers.js';
+import type { ErrorPolicy } from './error-policy.js';
+import { GlobalOutput } from './global-output.js';
+import { GlobalTable } from './global-table.js';
 import type { SerdeDefaults } from './serde-defaults.js';
+import type { TaskEnvironment } from './task-environment.js';
+import { TaskMetrics } from './task-metrics.js';
 
 export interface GlobalTablesOptions {
+  readonly applicationId: string;
   readonly port: KafkaPort;
   readonly topology: Topology;
   readonly isolation: 'read_committed' | 'read_uncommitted';
   readonly serdes: SerdeDefaults;
-  readonly deserialization: DeserializationHandler;
+  /** Rests before another try have no bound of time here: there is no transaction that could run out. */
+  readonly errors: ErrorPolicy;
+  readonly processorWrapper?: ProcessorWrapper | null;
   readonly logger: Logger;
   readonly onError: (error: unknown) => void;
 }
@@ -27,11 +33,14 @@ export interface GlobalTablesOptions {
  * The app's global tables: every partition of each table's topic, in memory, in every instance.
  *
  * `start` reads each topic up to its end; after that records are applied as they come, without regard to the time of the streams that join with them
- * (Kafka Streams' rule). The tables are read again at each start: there is no local copy on disk and no changelog.
+ * (Kafka Streams' rule). The tables are read again at each start: there is no local copy on disk and no changelog. So a record that can't be read or processed is dead-lettered
+ * by each instance, and again at each of its starts.
  */
 export class GlobalTables {
-  private readonly byName = new Map<string, GlobalTable>();
-  private readonly byTopic = new Map<string, GlobalTable>();
+  readonly metrics = new TaskMetrics();
+  private readonly byName = new Map<string, FollowedTable>();
+  private readonly byTopic = new Map<string, FollowedTable>();
+  private readonly output: GlobalOutput;
   private readonly fetcher: Fetcher;
   private state: TaskState | null = null;
   private epoch = 0;
@@ -41,6 +50,7 @@ export class GlobalTables {
   private failed: (error: unknown) => void = () => undefined;
 
   constructor(private readonly options: GlobalTablesOptions) {
+    this.output = new GlobalOutput(options.port, options.logger);
     this.fetcher = new Fetcher(options.port, {
       isolation: options.isolation,
       autoOffsetReset: () => 'earliest',
@@ -102,6 +112,8 @@ export class GlobalTables {
 
   async close(): Promise<void> {
     await this.fetcher.stop();
+    for (const table of this.byName.values()) await table.close();
+    await this.output.close();
     await this.state?.close({ clean: true });
   }
 
@@ -112,11 +124,7 @@ export class GlobalTables {
     );
     const partitions: (TopicPartition & { start: number })[] = [];
     for (const node of nodes) {
-      const table = new GlobalTable(
-        node,
-        this.options.serdes,
-        this.state?.store(node.spec.name) as TimestampedKeyValueStore<unknown, unknown>,
-      );
+      const table = new FollowedTable(new GlobalTable(node, (name) => this.state?.store(name), this.environment()));
       this.byName.set(node.spec.name, table);
       this.byTopic.set(node.topic, table);
       for (const { partition } of metadata.topics.get(node.topic)?.partitions ?? [])
@@ -146,7 +154,8 @@ export class GlobalTables {
       this.fetcher.consumed(chunk.byteLength, chunk);
     };
     table
-      .apply(chunk, this.options)
+      .apply(chunk)
+      .then(() => this.output.send())
       .then(() => {
         this.settle();
         release();
@@ -158,6 +167,25 @@ export class GlobalTables {
         this.isBroken = true;
         this.failed(error);
       });
+  }
+
+  private environment(): TaskEnvironment {
+    const { applicationId, errors, logger, isolation, serdes, processorWrapper = null } = this.options;
+    return {
+      applicationId,
+      output: this.output,
+      errors: { ...errors, retryBudgetMs: Infinity },
+      processorWrapper,
+      logger,
+      metrics: this.metrics,
+      defaultEmit: 'onUpdate',
+      maxTaskIdleMs: 0,
+      isolation,
+      wallClock: Date.now,
+      requestCommit: () => undefined,
+      calls: callTimers(this.metrics, () => undefined),
+      serde: (serde, node, part) => serdes.compiled(serde, node, part),
+    };
   }
 
   /** There is no changelog: what was applied is simply no longer dirty. */
@@ -185,34 +213,25 @@ function known(answer: OffsetAnswer | undefined, { topic, partition }: TopicPart
   );
 }
 
-class GlobalTable {
-  private readonly keySerde: CompiledSerde<unknown>;
-  private readonly valueSerde: CompiledSerde<unknown>;
+/** A table, and how far behind its topic's end at the start it is. */
+class FollowedTable {
   private readonly behind = new Map<number, number>();
   /** Offsets to go on at: of what is in the store, and of what readers see of it. */
   private readonly applied = new Map<number, number>();
   private readonly visible = new Map<number, number>();
-  private readonly cursor = new RecordCursor();
   private chain: Promise<void> = Promise.resolve();
   /** Ids that the topic has had, the one it has now last; more than one when it was deleted and created again. */
   private readonly topicIds = new Set<string>();
   private topicId: string | null = null;
 
-  constructor(
-    private readonly node: GlobalStoreNode,
-    serdes: SerdeDefaults,
-    private readonly store: TimestampedKeyValueStore<unknown, unknown>,
-  ) {
-    this.keySerde = serdes.compiled(node.source.keySerde, node.source.name, 'key');
-    this.valueSerde = serdes.compiled(node.source.valueSerde, node.source.name, 'value');
-  }
+  constructor(private readonly table: GlobalTable) {}
 
   get isCaughtUp(): boolean {
     return this.behind.size === 0;
   }
 
   positions(): readonly (TopicPartition & { readonly offset: number })[] {
-    const { topic } = this.node;
+    const { topic } = this.table;
     return [...this.visible].map(([partition, offset]) => ({ topic, partition, offset }));
   }
 
@@ -225,38 +244,14 @@ class GlobalTable {
   }
 
   /** Chunks are applied one after the other, in the order they came. */
-  apply(chunk: FetchedChunk, options: Pick<GlobalTablesOptions, 'isolation' | 'deserialization' | 'logger'>): Promise<void> {
-    this.chain = this.chain.then(() => this.applyNow(chunk, options));
-    return this.chain;
-  }
-
-  private async applyNow(
-    chunk: FetchedChunk,
-    options: Pick<GlobalTablesOptions, 'isolation' | 'deserialization' | 'logger'>,
-  ): Promise<void> {
-    const { cursor } = this;
-    const { topic, partition } = chunk;
-    if (!(await this.isOfThisTopic(chunk.topicId))) return;
-    cursor.open(chunk.records, {
-      fetchOffset: chunk.fetchOffset,
-      isolation: options.isolation,
-      abortedTransactions: chunk.abortedTransactions,
-      topic,
-      partition,
+  apply(chunk: FetchedChunk): Promise<void> {
+    this.chain = this.chain.then(async () => {
+      if (!(await this.isOfThisTopic(chunk.topicId))) return;
+      const next = await this.table.apply(chunk);
+      this.applied.set(chunk.partition, next);
+      if (next >= (this.behind.get(chunk.partition) ?? Infinity)) this.behind.delete(chunk.partition);
     });
-    while (cursor.next()) {
-      if (cursor.keyStart < 0) continue;
-      try {
-        const key = this.keySerde.decode(cursor.buffer, cursor.keyStart, cursor.keyEnd);
-        const value = cursor.valueStart < 0 ? null : this.valueSerde.decode(cursor.buffer, cursor.valueStart, cursor.valueEnd);
-        if (isPromiseLike(key) || isPromiseLike(value)) this.store.put(await key, await value, cursor.timestamp);
-        else this.store.put(key, value, cursor.timestamp);
-      } catch (error) {
-        await this.undecodable(error, options, { topic, partition, offset: cursor.offset, timestamp: cursor.timestamp });
-      }
-    }
-    this.applied.set(partition, cursor.nextOffset);
-    if (cursor.nextOffset >= (this.behind.get(partition) ?? Infinity)) this.behind.delete(partition);
+    return this.chain;
   }
 
   /**
@@ -270,31 +265,11 @@ class GlobalTable {
     this.topicIds.add(topicId);
     this.topicId = topicId;
     if (isFirst) return true;
-    const rows: (readonly [unknown, number])[] = [];
-    for await (const [key, { timestamp }] of this.store.range()) rows.push([key, timestamp]);
-    for (const [key, timestamp] of rows) this.store.put(key, null, timestamp);
+    await this.table.clear();
     return true;
   }
 
-  /** A dead letter is part of a transaction, and a global table has none: here that answer is an error. */
-  private async undecodable(
-    error: unknown,
-    options: Pick<GlobalTablesOptions, 'deserialization' | 'logger'>,
-    where: { readonly topic: string; readonly partition: number; readonly offset: number; readonly timestamp: number },
-  ): Promise<void> {
-    const cause = error instanceof Error ? error : new Error(String(error));
-    const answer = await askHandler(options.deserialization, cause, { node: this.node.source.name, taskId: 'global', ...where });
-    if (answer !== 'continue') {
-      const why = answer === 'deadLetter' ? ' (records of global tables can’t be dead-lettered)' : '';
-      throw new MillraceError(
-        'MILL_DESERIALIZATION',
-        `can’t decode the record of ${where.topic}-${where.partition} at offset ${where.offset}${why}: ${cause.message}`,
-        {
-          cause: error,
-          details: where,
-        },
-      );
-    }
-    options.logger.warn({ ...where, error: cause.message }, 'dropped an undecodable record of a global table');
+  close(): Promise<void> {
+    return this.table.close();
   }
 }

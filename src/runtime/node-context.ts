@@ -4,6 +4,7 @@ import { MillraceError } from '../errors.js';
 import type { Cancellable, Downstream, DropReason, OperatorContext, RecordContext, ScheduleOptions } from '../processors/operator.js';
 import type { CallPort } from '../processors/async/call-attempts.js';
 import type { TakenRecord } from '../processors/taken-record.js';
+import type { ProcessorAround } from '../processors/processor-wrapper.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { StateStore } from '../stores/store.js';
 import type { TaskEnvironment } from './task-environment.js';
@@ -23,6 +24,7 @@ export interface TaskScope {
   readonly isFlushing: boolean;
   store(node: string, name: string): StateStore;
   schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
+  deadLetter(node: string, error: MillraceError, key: unknown): MaybeAsync;
 }
 
 /** One operator's view of its task. */
@@ -39,6 +41,7 @@ export class NodeContext implements OperatorContext {
     readonly downstream: Downstream,
     private readonly children: ReadonlyMap<string, Downstream>,
     readonly emitsAtOnce = false,
+    private readonly around: ProcessorAround | null = null,
   ) {
     this.applicationId = scope.env.applicationId;
     this.taskId = scope.id;
@@ -104,7 +107,17 @@ export class NodeContext implements OperatorContext {
   }
 
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
-    return this.scope.schedule(this.nodeName, options, callback);
+    const { around } = this;
+    if (around?.punctuate === undefined) return this.scope.schedule(this.nodeName, options, callback);
+    return this.scope.schedule(this.nodeName, options, (timestamp) => around.punctuate?.(timestamp, callback));
+  }
+
+  get hasDeadLetterTopic(): boolean {
+    return this.scope.env.errors.deadLetterTopic !== null;
+  }
+
+  deadLetter(error: MillraceError, key: unknown): MaybeAsync {
+    return this.scope.deadLetter(this.nodeName, error, key);
   }
 
   requestCommit(): void {

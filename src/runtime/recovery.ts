@@ -3,6 +3,7 @@ import { errorTreatment } from '../kafka/error-codes.js';
 
 /** Errors after which going back to the last commit and on from there is the cure. */
 const recoverable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'MILL_RETRY',
   'MILL_TRANSACTION_ABORTED',
   'MILL_PRODUCER_FENCED',
   'MILL_TRANSPORT',
@@ -14,6 +15,13 @@ const recoverable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 export function recoveryOf(error: unknown): 'recover' | 'ask' {
   if (!(error instanceof MillraceError)) return 'ask';
   return recoverable.has(error.code) || isPassing(error) ? 'recover' : 'ask';
+}
+
+/** How long the thread rests before a record is processed again that a handler wants tried once more; null for other errors. */
+export function retryPauseOf(error: unknown): number | null {
+  if (!(error instanceof MillraceError) || error.code !== 'MILL_RETRY') return null;
+  const { retryInMs } = error.details;
+  return typeof retryInMs === 'number' ? retryInMs : 0;
 }
 
 /** A broker's answer that says "not now": a leader is being elected, a coordinator moves. */

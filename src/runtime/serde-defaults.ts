@@ -57,6 +57,7 @@ export class SerdeDefaults {
     for (const node of topology.nodes.values()) if (node.kind !== 'processor') check(serdeOwner(node), node.keySerde, node.valueSerde);
     for (const { spec } of [...topology.stores.values(), ...topology.globalStores.values()])
       check(`store ${spec.name}`, spec.keySerde, spec.valueSerde);
+    for (const { source } of topology.globalStores.values()) check(`source ${source.name}`, source.keySerde, source.valueSerde);
     return faults;
   }
 
@@ -80,7 +81,10 @@ export class SerdeDefaults {
       if (node.kind === 'sink' && typeof node.topic !== 'function') useBoth(node, fullName(node.topic.name, node.topic.internal));
     }
     for (const { spec } of topology.stores.values()) useBoth(spec, fullName(`${spec.name}-changelog`, true));
-    for (const { spec, topic } of topology.globalStores.values()) useBoth(spec, topic);
+    for (const { spec, topic, source } of topology.globalStores.values()) {
+      useBoth(source, topic);
+      useBoth(spec, topic);
+    }
     await Promise.all(uses);
   }
 }

@@ -42,26 +42,31 @@ export class SinkOperator implements Operator {
   }
 
   process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
-    let target = this.fixed;
-    if (target === null) {
-      try {
-        target = this.extracted(key, value);
-      } catch (error) {
-        return this.failures.production(error, this.node.name, '(no topic)');
-      }
+    return this.fixed === null ? this.extract(key, value, timestamp, 1) : this.deliver(this.fixed, key, value, timestamp);
+  }
+
+  private extract(key: unknown, value: unknown, timestamp: number, attempt: number): MaybeAsync {
+    let target: SinkTarget;
+    try {
+      target = this.extracted(key, value);
+    } catch (error) {
+      return this.failed(error, '(no topic)', key, attempt, (next) => this.extract(key, value, timestamp, next));
     }
+    return this.deliver(target, key, value, timestamp);
+  }
+
+  private deliver(target: SinkTarget, key: unknown, value: unknown, timestamp: number): MaybeAsync {
     if (target.partitions === 0) {
       const count = this.output.partitionCount(target.topic);
       if (typeof count !== 'number') {
-        const found = target;
         return count.then((late) => {
-          found.partitions = late;
-          return this.write(found, key, value, timestamp);
+          target.partitions = late;
+          return this.write(target, key, value, timestamp, 1);
         });
       }
       target.partitions = count;
     }
-    return this.write(target, key, value, timestamp);
+    return this.write(target, key, value, timestamp, 1);
   }
 
   flush(): void {
@@ -69,7 +74,7 @@ export class SinkOperator implements Operator {
     for (const target of this.targets.values()) target.partitions = 0;
   }
 
-  private write(target: SinkTarget, key: unknown, value: unknown, timestamp: number): MaybeAsync {
+  private write(target: SinkTarget, key: unknown, value: unknown, timestamp: number, attempt: number): MaybeAsync {
     const { record, keySerde } = this;
     record.mustBeOpen();
     try {
@@ -97,8 +102,14 @@ export class SinkOperator implements Operator {
           .append(timestamp, buffer, start, end, present ? this.valueSerde : null, present ? value : null, record.headers()),
       );
     } catch (error) {
-      return this.failures.production(error, this.node.name, target.topic);
+      return this.failed(error, target.topic, key, attempt, (next) => this.write(target, key, value, timestamp, next));
     }
+  }
+
+  private failed(error: unknown, topic: string, key: unknown, attempt: number, again: (attempt: number) => MaybeAsync): MaybeAsync {
+    const verdict = this.failures.production(error, this.node.name, topic, key, attempt);
+    if (verdict === 'skip') return;
+    return Promise.resolve(verdict).then((late) => (late === 'skip' ? undefined : again(attempt + 1)));
   }
 
   private partitionOf(target: SinkTarget, key: unknown, value: unknown, keyBuffer: Buffer | null, start: number, end: number): number {

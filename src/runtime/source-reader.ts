@@ -51,16 +51,16 @@ export class SourceReader {
         if (cursor.valueStart < 0) value = null;
         else value = this.leavesValueOut ? leftOut : this.valueSerde.decode(cursor.buffer, cursor.valueStart, cursor.valueEnd);
       } catch (error) {
-        return this.failures.undecodable(error, this.node.name);
+        return this.undecodable(error, queue, timestamp, 1);
       }
-      if (isPromiseLike(key) || isPromiseLike(value)) return this.processLater(key, value, queue, timestamp);
+      if (isPromiseLike(key) || isPromiseLike(value)) return this.processLater(key, value, queue, timestamp, 1);
     }
     this.record.rememberKey(key, this.keySerde, cursor);
     return this.downstream.process(key, value, timestamp);
   }
 
   /** Decodes the head record and asks the extractor. `null`: the record is to be dropped. */
-  extract(queue: RecordQueue): number | null | Promise<number | null> {
+  extract(queue: RecordQueue, attempt = 1): number | null | Promise<number | null> {
     const { cursor } = queue;
     this.record.enter(queue.topic, queue.partition, cursor.timestamp, cursor);
     try {
@@ -69,13 +69,13 @@ export class SourceReader {
       if (isPromiseLike(key) || isPromiseLike(value)) {
         return Promise.all([key, value]).then(
           ([lateKey, lateValue]) => this.timeOf(queue, lateKey, lateValue),
-          (error: unknown) => this.drop(error),
+          (error: unknown) => this.drop(error, queue, attempt),
         );
       }
       queue.headKey = key;
       queue.headValue = value;
     } catch (error) {
-      return this.drop(error);
+      return this.drop(error, queue, attempt);
     }
     return this.timeOf(queue, queue.headKey, queue.headValue);
   }
@@ -105,17 +105,37 @@ export class SourceReader {
     return null;
   }
 
-  private drop(error: unknown): null | Promise<null> {
-    const done = this.failures.undecodable(error, this.node.name);
-    return done === undefined ? null : done.then(() => null);
+  private drop(error: unknown, queue: RecordQueue, attempt: number): number | null | Promise<number | null> {
+    const verdict = this.failures.undecodable(error, this.node.name, attempt);
+    if (verdict === 'skip') return null;
+    return Promise.resolve(verdict).then((late) => (late === 'skip' ? null : this.extract(queue, attempt + 1)));
   }
 
-  private async processLater(key: unknown, value: unknown, queue: RecordQueue, timestamp: number): Promise<void> {
+  private undecodable(error: unknown, queue: RecordQueue, timestamp: number, attempt: number): MaybeAsync {
+    const verdict = this.failures.undecodable(error, this.node.name, attempt);
+    if (verdict === 'skip') return;
+    return Promise.resolve(verdict).then((late) => (late === 'skip' ? undefined : this.again(queue, timestamp, attempt + 1)));
+  }
+
+  private again(queue: RecordQueue, timestamp: number, attempt: number): MaybeAsync {
+    const { cursor } = queue;
+    let key: unknown;
+    let value: unknown;
+    try {
+      key = cursor.keyStart < 0 ? null : this.keySerde.decode(cursor.buffer, cursor.keyStart, cursor.keyEnd);
+      value = cursor.valueStart < 0 ? null : this.valueSerde.decode(cursor.buffer, cursor.valueStart, cursor.valueEnd);
+    } catch (error) {
+      return this.undecodable(error, queue, timestamp, attempt);
+    }
+    return this.processLater(key, value, queue, timestamp, attempt);
+  }
+
+  private async processLater(key: unknown, value: unknown, queue: RecordQueue, timestamp: number, attempt: number): Promise<void> {
     let decoded: [unknown, unknown];
     try {
       decoded = await Promise.all([key, value]);
     } catch (error) {
-      return this.failures.undecodable(error, this.node.name);
+      return this.undecodable(error, queue, timestamp, attempt);
     }
     this.record.rememberKey(decoded[0], this.keySerde, queue.cursor);
     return this.downstream.process(decoded[0], decoded[1], timestamp);

@@ -15,7 +15,7 @@ import { Drains } from './drains.js';
 import type { EpochRunner } from './epoch-runner.js';
 import type { LongWaits } from './long-waits.js';
 import { placesInWork, whyWaiting } from './places-in-work.js';
-import { recoveryOf } from './recovery.js';
+import { recoveryOf, retryPauseOf } from './recovery.js';
 import type { StandbyTasks } from './standby-tasks.js';
 import type { StateRestorer } from './state-restorer.js';
 import type { TaskOpener } from './task-opener.js';
@@ -216,22 +216,24 @@ export class StreamThread {
     const kind = recoveryOf(error);
     if (kind === 'recover') {
       this.parts.logger.warn({ error: String(error) }, 'the epoch was lost and is processed again');
-      this.recover();
+      this.recover(retryPauseOf(error));
       return;
     }
     this.halted = true;
     this.parts.listener.onError(error, () => {
       if (this.stopped || !this.halted) return;
       this.halted = false;
-      this.recover();
+      this.recover(null);
     });
   }
 
-  private recover(): void {
+  /** `pauseMs` null: as long as failures without a commit in between make it. */
+  private recover(pauseMs: number | null): void {
     this.parts.listener.onActivity('rebalancing');
     this.recovering = this.recoverUntilDone().finally(() => {
       this.recovering = null;
-      this.openRested();
+      if (pauseMs === null) this.openRested();
+      else this.openAfter(pauseMs);
       this.report();
       this.wakeup.notify();
     });
@@ -246,14 +248,20 @@ export class StreamThread {
         { inMs: ms, failures: this.failures },
         'failed again before an epoch was committed: resting before the tasks are opened',
       );
-      this.resting = setTimeout(() => {
-        this.resting = null;
-        this.openMissing();
-        this.report();
-      }, ms);
+      this.openAfter(ms);
       return;
     }
     this.openMissing();
+  }
+
+  private openAfter(ms: number): void {
+    if (this.stopped) return;
+    if (this.resting !== null) clearTimeout(this.resting);
+    this.resting = setTimeout(() => {
+      this.resting = null;
+      this.openMissing();
+      this.report();
+    }, ms);
   }
 
   /** An epoch was committed. */

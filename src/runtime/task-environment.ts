@@ -1,9 +1,11 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
+import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 import type { Logger } from '../observability/logger.js';
 import type { CallPort } from '../processors/async/call-attempts.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { ErrorPolicy } from './error-policy.js';
+import type { RetryLedger } from './retry-ledger.js';
 import type { TaskMetrics } from './task-metrics.js';
 
 /** Where sinks, changelogs and dead letters write: output of the epoch now being filled. */
@@ -24,6 +26,12 @@ export interface TaskEnvironment {
   readonly defaultEmit: 'onUpdate' | 'onCommit';
   readonly maxTaskIdleMs: number;
   readonly isolation: 'read_committed' | 'read_uncommitted';
+  /** Absent or null: processors are called directly. */
+  readonly processorWrapper?: ProcessorWrapper | null;
+  /** Outlives the task, unlike its counts. Absent: the task has one of its own. */
+  readonly retries?: RetryLedger;
+  /** How a rest before another try is waited for, ms. Absent: by the clock. */
+  readonly pause?: (ms: number) => Promise<void>;
   wallClock(): number;
   requestCommit(): void;
   /** Time for calls that go on beside the task, and whom to tell that one has ended. */

@@ -8,6 +8,8 @@ export class TaskMetrics {
   processingErrors = 0;
   productionErrors = 0;
   deadLetters = 0;
+  /** Answers `retry` that were followed. */
+  retries = 0;
   punctuations = 0;
   /** Records for which an asynchronous operator called its function. */
   asyncCalls = 0;

@@ -1,7 +1,9 @@
 import type { Downstream, Operator } from '../processors/operator.js';
 import { FanOut } from '../processors/fan-out.js';
-import { NodeGuard, type ProcessingErrorHandler } from '../processors/node-guard.js';
-import type { SubTopology, Topology, TopologyNode } from '../topology/nodes.js';
+import { NodeGuard, Passing, RepeatingGuard, type NodeFailure } from '../processors/node-guard.js';
+import { WrappedOperator, type ProcessorAround } from '../processors/processor-wrapper.js';
+import type { ProcessorNode, SubTopology, Topology, TopologyNode } from '../topology/nodes.js';
+import { mayRetry } from './error-policy.js';
 import { TaskFailures } from './failures.js';
 import { NodeContext, type TaskScope } from './node-context.js';
 import { SinkOperator } from './sink-operator.js';
@@ -16,6 +18,7 @@ export interface WiredTask {
   readonly guards: ReadonlyMap<string, NodeGuard>;
   /** Sends the results of asynchronous operators, under the same guard. */
   readonly results: ReadonlyMap<string, Downstream>;
+  readonly failures: TaskFailures;
   /** Calls every operator's `init`, parents first. */
   init(): void;
 }
@@ -34,6 +37,9 @@ export function wireTask(
   const entries = new Map<string, Downstream>();
   const guards = new Map<string, NodeGuard>();
   const results = new Map<string, Downstream>();
+  const arounds = new Map<string, ProcessorAround>();
+  const passings = new Map<string, Passing>();
+  const repeats = mayRetry(scope.env.errors.processing);
   for (const node of order) {
     if (node.kind === 'source') {
       sources.set(node.name, new SourceReader(node, scope.env, scope.record, failures));
@@ -42,10 +48,15 @@ export function wireTask(
       operators.set(node.name, sink);
       entries.set(node.name, sink);
     } else {
-      const operator = node.supplier() as Operator;
+      const around = wrapping(scope, node);
+      const operator = around === null ? (node.supplier() as Operator) : new WrappedOperator(node.supplier(), around);
+      if (around !== null) arounds.set(node.name, around);
       operators.set(node.name, operator);
-      const onError: ProcessingErrorHandler = (error, name, key, value) => failures.processing(error, name, key, value);
-      const guard = new NodeGuard(node.name, operator, onError);
+      const onError = (failure: NodeFailure): ReturnType<TaskFailures['processing']> => failures.processing(failure);
+      const passing = repeats && node.stores.length === 0 ? new Passing() : null;
+      const guard =
+        passing === null ? new NodeGuard(node.name, operator, onError) : new RepeatingGuard(node.name, operator, onError, passing);
+      if (passing !== null) passings.set(node.name, passing);
       if (operator.unfinished !== undefined) results.set(node.name, new NodeGuard(node.name, operator.unfinished.results, onError));
       entries.set(node.name, guard);
       guards.set(node.name, guard);
@@ -63,7 +74,8 @@ export function wireTask(
       const source = sources.get(node.name);
       if (source === undefined) continue;
       source.downstream = joined([...childrenOf(node.children).values()]);
-      source.leavesValueOut = source.valueSerde.total && node.children.every((child) => operators.get(child)?.ignoresValue === true);
+      source.leavesValueOut =
+        source.valueSerde.total && node.children.every((child) => operators.get(child)?.ignoresValue === true && !hasSide(topology, child));
     }
   }
   return {
@@ -71,23 +83,46 @@ export function wireTask(
     operators: [...operators].map(([name, operator]) => ({ name, operator })),
     guards,
     results,
+    failures,
     init: () => {
       for (const node of order) {
         const operator = operators.get(node.name);
         if (operator === undefined) continue;
-        const children = childrenOf(node.kind === 'processor' ? node.children : []);
+        const children = watched(childrenOf(node.kind === 'processor' ? node.children : []), passings.get(node.name));
         operator.init(
           new NodeContext(
             node.name,
             scope,
-            joined([...children.values()]),
+            joined([...children].flatMap(([name, child]) => (isSide(topology, name) ? [] : [child]))),
             children,
             node.kind === 'processor' && node.emitsAtOnce === true,
+            arounds.get(node.name) ?? null,
           ),
         );
       }
     },
   };
+}
+
+/** What goes to a side output is the record as it came, whatever the operator itself looks at. */
+function hasSide(topology: Topology, name: string): boolean {
+  const node = topology.nodes.get(name);
+  return node?.kind === 'processor' && node.children.some((child) => isSide(topology, child));
+}
+
+function isSide(topology: Topology, name: string): boolean {
+  const node = topology.nodes.get(name);
+  return node?.kind === 'processor' && node.isSide === true;
+}
+
+/** The children of a node that may be called again, each with a note of what is passed on to it. */
+function watched(children: Map<string, Downstream>, passing: Passing | undefined): Map<string, Downstream> {
+  if (passing === undefined) return children;
+  return new Map([...children].map(([name, child]) => [name, passing.watched(child)] as const));
+}
+
+function wrapping({ id, partition, env }: TaskScope, { name, stores }: ProcessorNode): ProcessorAround | null {
+  return env.processorWrapper?.({ name, taskId: id, partition, stores }) ?? null;
 }
 
 const nowhere: Downstream = { process: () => undefined };

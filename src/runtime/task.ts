@@ -42,7 +42,7 @@ export class Task implements TaskScope {
   readonly env: TaskEnvironment;
   readonly record = new TaskRecord();
   readonly queues: readonly RecordQueue[];
-  /** True once anything was processed or fired since the last `positions(true)`. */
+  /** True once anything was processed or fired since the last `endEpoch`. */
   dirty = false;
 
   private readonly group: PartitionGroup;
@@ -243,6 +243,12 @@ export class Task implements TaskScope {
     return moved + this.env.metrics.punctuations - before;
   }
 
+  /** What is processed from now on belongs to the next epoch. */
+  endEpoch(): void {
+    this.dirty = false;
+    this.wired.failures.newEpoch();
+  }
+
   /** Resolves when no record is in work; rejects with what failed. */
   async settled(): Promise<void> {
     while (this.busy !== null) await this.busy;
@@ -286,6 +292,10 @@ export class Task implements TaskScope {
     const store = this.options.store(name);
     if (store === undefined) throw new MillraceError('MILL_STORE_CLOSED', `store ${name} of task ${this.id} is not open`);
     return store;
+  }
+
+  deadLetter(node: string, error: MillraceError, key: unknown): MaybeAsync {
+    return this.wired.failures.deadLetter(node, error, key);
   }
 
   schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {

@@ -2,6 +2,7 @@ import { Fetcher } from '../kafka/fetcher/fetcher.js';
 import type { KafkaPort } from '../kafka/port.js';
 import { EpochMetrics } from '../observability/epoch-metrics.js';
 import type { Logger } from '../observability/logger.js';
+import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
 import type { AssignorSettings, TaskAssignor } from '../rebalance/assignor.js';
 import { GroupMember } from '../rebalance/group-member.js';
 import { groupViewOf, type GroupView } from '../rebalance/group-view.js';
@@ -22,6 +23,7 @@ import { LongWaits } from './long-waits.js';
 import { EpochRunner } from './epoch-runner.js';
 import type { ErrorPolicy } from './error-policy.js';
 import { GroupLeader, refusal } from './group-leader.js';
+import { RetryLedger } from './retry-ledger.js';
 import type { SerdeDefaults } from './serde-defaults.js';
 import type { LocalState } from './local-state.js';
 import type { StandbyUpdateListener } from './standby-listener.js';
@@ -56,6 +58,7 @@ export interface ThreadSettings {
   readonly rebalanceTimeout: number;
   readonly transactionTimeout: number;
   readonly errors: ErrorPolicy;
+  readonly processorWrapper: ProcessorWrapper | null;
   readonly serdes: SerdeDefaults;
   readonly logger: Logger;
   readonly stateDirectory: InstanceDirectory;
@@ -118,6 +121,7 @@ export function buildThread(
   const transactionalId = exactlyOnce ? transactionalIdOf(applicationId, stateDirectory.processId, settings.index) : null;
   const epochMetrics = new EpochMetrics();
   const taskMetrics = new Map<string, TaskMetrics>();
+  const retries = new RetryLedger();
   const now = Date.now;
   const repartitionTopics = new Set([...topology.repartitionTopics.keys()].map((name) => `${applicationId}-${name}`));
   const plans = new CurrentPlans(() => TaskPlans.read(applicationId, topology, ports.main));
@@ -190,6 +194,8 @@ export function buildThread(
       applicationId,
       output,
       errors: settings.errors,
+      retries,
+      processorWrapper: settings.processorWrapper,
       logger,
       metrics,
       defaultEmit: settings.defaultEmit,
@@ -364,6 +370,7 @@ export function buildThread(
       thread.nudge();
     },
     onCommitted: () => {
+      retries.committed();
       thread.committed();
     },
     onFailed: (error) => {

@@ -1,6 +1,7 @@
 /** Specs of the stores that keep several things of a key: sessions, sliding windows, join records, versions, rows in wait; and of the bounded key-value store. */
+import { anything, flag, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
-import { specOf } from './store-builders.js';
+import { specOf, storeShape } from './store-builders.js';
 import type { StoreOptions } from './store-builders.js';
 import type { StoreSpec } from './store.js';
 
@@ -48,43 +49,60 @@ export interface LruStoreOptions<K, V> extends Omit<StoreOptions<K, V>, 'engine'
   readonly maxEntries: number;
 }
 
+const sessionShape = { ...storeShape, retention: anything, closeTracking: flag } satisfies ShapeOf<SessionStoreOptions<unknown, unknown>>;
+const slidingShape = { ...sessionShape, windowSize: anything } satisfies ShapeOf<SlidingWindowStoreOptions<unknown, unknown>>;
+const joinShape = { ...storeShape, retention: anything } satisfies ShapeOf<JoinWindowStoreOptions<unknown, unknown>>;
+const versionedShape = { ...storeShape, historyRetention: anything, segmentInterval: anything } satisfies ShapeOf<
+  VersionedStoreOptions<unknown, unknown>
+>;
+const bufferShape = { ...storeShape, byKey: flag } satisfies ShapeOf<TimeOrderedBufferOptions<unknown, unknown>>;
+const { name, keySerde, valueSerde, logged, changelogConfigs } = storeShape;
+const lruShape = { name, keySerde, valueSerde, logged, changelogConfigs, maxEntries: anything } satisfies ShapeOf<
+  LruStoreOptions<unknown, unknown>
+>;
+
 /** Sessions by key, start and end. Errors: MILL_TOPOLOGY_INVALID. */
 export function sessionStore<K = unknown, V = unknown>(options: SessionStoreOptions<K, V>): StoreSpec {
+  requireOptions('stores.session', options, sessionShape);
   const { retention, closeTracking = false } = options;
   checkTime(options.name, 'retention', retention, 0);
-  return Object.freeze({ ...specOf('session', options), retention, closeTracking });
+  return Object.freeze({ ...specOf('session', options, sessionShape), retention, closeTracking });
 }
 
 /** Windows that may start at any time. Errors: MILL_TOPOLOGY_INVALID. */
 export function slidingWindowStore<K = unknown, V = unknown>(options: SlidingWindowStoreOptions<K, V>): StoreSpec {
+  requireOptions('stores.slidingWindow', options, slidingShape);
   const { windowSize, retention, closeTracking = false } = options;
   checkTime(options.name, 'windowSize', windowSize, 0);
   checkTime(options.name, 'retention', retention, windowSize);
-  return Object.freeze({ ...specOf('slidingWindow', options), windowSize, retention, closeTracking });
+  return Object.freeze({ ...specOf('slidingWindow', options, slidingShape), windowSize, retention, closeTracking });
 }
 
 /** All records of a key by time, also those with equal times. Errors: MILL_TOPOLOGY_INVALID. */
 export function joinWindowStore<K = unknown, V = unknown>(options: JoinWindowStoreOptions<K, V>): StoreSpec {
+  requireOptions('stores.joinWindow', options, joinShape);
   checkTime(options.name, 'retention', options.retention, 0);
-  return Object.freeze({ ...specOf('joinWindow', options), retention: options.retention });
+  return Object.freeze({ ...specOf('joinWindow', options, joinShape), retention: options.retention });
 }
 
 /** A key-value store that knows the past (KIP-889). Errors: MILL_TOPOLOGY_INVALID. */
 export function versionedStore<K = unknown, V = unknown>(options: VersionedStoreOptions<K, V>): StoreSpec {
-  const { name, historyRetention, segmentInterval } = options;
-  checkTime(name, 'historyRetention', historyRetention, 0);
-  if (segmentInterval !== undefined) checkTime(name, 'segmentInterval', segmentInterval, 1);
-  const spec = { ...specOf('versioned', options), historyRetention };
+  requireOptions('stores.versioned', options, versionedShape);
+  const { name: storeName, historyRetention, segmentInterval } = options;
+  checkTime(storeName, 'historyRetention', historyRetention, 0);
+  if (segmentInterval !== undefined) checkTime(storeName, 'segmentInterval', segmentInterval, 1);
+  const spec = { ...specOf('versioned', options, versionedShape), historyRetention };
   return Object.freeze(segmentInterval === undefined ? spec : { ...spec, segmentInterval });
 }
 
 /** Rows in order of time that wait to be taken out. Errors: MILL_TOPOLOGY_INVALID. */
 export function timeOrderedBuffer<K = unknown, V = unknown>(options: TimeOrderedBufferOptions<K, V>): StoreSpec {
-  return Object.freeze({ ...specOf('timeOrderedBuffer', options), byKey: options.byKey ?? false });
+  return Object.freeze({ ...specOf('timeOrderedBuffer', options, bufferShape), byKey: options.byKey ?? false });
 }
 
 /** A key-value store in memory that keeps the rows used last. Errors: MILL_TOPOLOGY_INVALID. */
 export function lruStore<K = unknown, V = unknown>(options: LruStoreOptions<K, V>): StoreSpec {
+  requireOptions('stores.lru', options, lruShape);
   const { maxEntries } = options;
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
     throw new MillraceError(
@@ -92,7 +110,7 @@ export function lruStore<K = unknown, V = unknown>(options: LruStoreOptions<K, V
       `Store ${options.name}: maxEntries must be a whole number of at least 1, not ${maxEntries}`,
     );
   }
-  return Object.freeze({ ...specOf('keyValue', { ...options, engine: 'memory' }), maxEntries });
+  return Object.freeze({ ...specOf('keyValue', { ...options, engine: 'memory' }, { ...storeShape, maxEntries: anything }), maxEntries });
 }
 
 function checkTime(name: string, what: string, value: number, least: number): void {

@@ -1,5 +1,6 @@
 /** Store specs: what a user says of a store. Plain data, checked here, built for each task later. */
 import { MillraceError } from '../errors.js';
+import { anyObject, anything, flag, oneOf, requireOptions, serde, type OptionShape, type ShapeOf } from '../errors/checked-options.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreKind, StoreSpec } from './store.js';
 
@@ -31,6 +32,23 @@ export interface WindowStoreOptions<K, V> extends StoreOptions<K, V> {
   readonly closeTracking?: boolean;
 }
 
+const engine = oneOf('memory', 'leveldb');
+
+/** What every store's options may be. */
+export const storeShape = {
+  name: anything,
+  keySerde: serde,
+  valueSerde: serde,
+  engine,
+  logged: flag,
+  changelogConfigs: anyObject,
+  trackChanges: flag,
+} satisfies ShapeOf<StoreOptions<unknown, unknown>>;
+
+const windowShape = { ...storeShape, windowSize: anything, retention: anything, closeTracking: flag } satisfies ShapeOf<
+  WindowStoreOptions<unknown, unknown>
+>;
+
 /** A key-value store of plain values. Errors: MILL_TOPOLOGY_INVALID. */
 export function keyValueStore<K = unknown, V = unknown>(options: StoreOptions<K, V>): StoreSpec {
   return specOf('keyValue', options);
@@ -54,7 +72,8 @@ export function timestampedWindowStore<K = unknown, V = unknown>(options: Window
 /** Names become part of a topic's name and of paths. */
 const legalName = /^[a-zA-Z0-9._-]{1,200}$/;
 
-export function specOf<K, V>(kind: StoreKind, options: StoreOptions<K, V>): StoreSpec {
+export function specOf<K, V>(kind: StoreKind, options: StoreOptions<K, V>, shape: OptionShape = storeShape): StoreSpec {
+  requireOptions(`stores.${kind}`, options, shape);
   if (!legalName.test(options.name)) {
     throw new MillraceError(
       'MILL_TOPOLOGY_INVALID',
@@ -74,6 +93,7 @@ export function specOf<K, V>(kind: StoreKind, options: StoreOptions<K, V>): Stor
 }
 
 function windowSpecOf<K, V>(kind: StoreKind, options: WindowStoreOptions<K, V>): StoreSpec {
+  requireOptions(`stores.${kind}`, options, windowShape);
   const { name, windowSize, retention } = options;
   if (!Number.isSafeInteger(windowSize) || windowSize < 0) {
     throw new MillraceError('MILL_TOPOLOGY_INVALID', `Store ${name}: windowSize must be a whole number of milliseconds, not ${windowSize}`);
@@ -84,5 +104,5 @@ function windowSpecOf<K, V>(kind: StoreKind, options: WindowStoreOptions<K, V>):
       `Store ${name}: retention (${retention} ms) must be at least windowSize (${windowSize} ms)`,
     );
   }
-  return Object.freeze({ ...specOf(kind, options), windowSize, retention, closeTracking: options.closeTracking ?? false });
+  return Object.freeze({ ...specOf(kind, options, windowShape), windowSize, retention, closeTracking: options.closeTracking ?? false });
 }

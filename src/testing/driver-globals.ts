@@ -1,24 +1,28 @@
 /** The driver's global tables: each record of their topics is applied at once, in memory. */
-import { RecordCursor } from '../kafka/record-batch/record-cursor.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
-import type { Logger } from '../observability/logger.js';
+import { GlobalTable } from '../runtime/global-table.js';
+import type { TaskEnvironment } from '../runtime/task-environment.js';
 import type { SerdeDefaults } from '../runtime/serde-defaults.js';
-import type { StateStore, TimestampedKeyValueStore } from '../stores/store.js';
+import type { StateStore } from '../stores/store.js';
 import { TaskState } from '../stores/task-state.js';
-import type { GlobalStoreNode, Topology } from '../topology/nodes.js';
+import type { Topology } from '../topology/nodes.js';
 
 export class DriverGlobals {
-  /** Records without a key. */
-  dropped = 0;
   private epoch = 0;
+  private readonly tables: readonly { readonly topic: string; readonly table: GlobalTable }[];
 
   private constructor(
     private readonly topology: Topology,
-    private readonly serdes: SerdeDefaults,
     readonly state: TaskState,
-  ) {}
+    env: TaskEnvironment,
+  ) {
+    this.tables = [...topology.globalStores.values()].map((node) => ({
+      topic: node.topic,
+      table: new GlobalTable(node, (name) => this.store(name), env),
+    }));
+  }
 
-  static async open(topology: Topology, serdes: SerdeDefaults, logger: Logger): Promise<DriverGlobals> {
+  static async open(topology: Topology, serdes: SerdeDefaults, env: TaskEnvironment): Promise<DriverGlobals> {
     const state = await TaskState.open({
       taskId: 'global',
       directory: null,
@@ -26,9 +30,9 @@ export class DriverGlobals {
       defaultEngine: 'memory',
       serdes: (spec) => serdes.ofStore(spec),
       cacheBytes: 0,
-      logger,
+      logger: env.logger,
     });
-    return new DriverGlobals(topology, serdes, state);
+    return new DriverGlobals(topology, state, env);
   }
 
   store(name: string): StateStore | undefined {
@@ -36,30 +40,14 @@ export class DriverGlobals {
   }
 
   async apply(chunk: FetchedChunk): Promise<void> {
-    for (const node of this.topology.globalStores.values()) if (node.topic === chunk.topic) await this.applyTo(node, chunk);
+    for (const { topic, table } of this.tables) if (topic === chunk.topic) await table.apply(chunk);
     this.epoch++;
     this.state.freeze(this.epoch, { append: () => undefined });
     this.state.committed(this.epoch, new Map());
   }
 
   async close(): Promise<void> {
+    for (const { table } of this.tables) await table.close();
     await this.state.close({ clean: true });
-  }
-
-  private async applyTo({ source, spec }: GlobalStoreNode, chunk: FetchedChunk): Promise<void> {
-    const keySerde = this.serdes.compiled(source.keySerde, source.name, 'key');
-    const valueSerde = this.serdes.compiled(source.valueSerde, source.name, 'value');
-    const store = this.state.store(spec.name) as TimestampedKeyValueStore<unknown, unknown>;
-    const cursor = new RecordCursor();
-    cursor.open(chunk.records, { ...chunk, isolation: 'read_uncommitted' });
-    while (cursor.next()) {
-      if (cursor.keyStart < 0) {
-        this.dropped++;
-        continue;
-      }
-      const key = await keySerde.decode(cursor.buffer, cursor.keyStart, cursor.keyEnd);
-      const value = cursor.valueStart < 0 ? null : await valueSerde.decode(cursor.buffer, cursor.valueStart, cursor.valueEnd);
-      store.put(key, value, cursor.timestamp);
-    }
   }
 }

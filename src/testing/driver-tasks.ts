@@ -8,6 +8,7 @@ import { silentLogger } from '../observability/logger.js';
 import type { DropReason } from '../processors/operator.js';
 import { ActiveTask } from '../runtime/active-task.js';
 import { callTimers } from '../runtime/call-timers.js';
+import { errorPolicy } from '../runtime/error-policy.js';
 import { SerdeDefaults } from '../runtime/serde-defaults.js';
 import type { OutputCollector, TaskEnvironment } from '../runtime/task-environment.js';
 import { TaskMetrics } from '../runtime/task-metrics.js';
@@ -55,34 +56,20 @@ export class DriverTasks {
   private readonly callEnded = new Wakeup();
 
   /** The stores as readers from outside see them. */
-  readonly queries: StoreQueries;
+  queries!: StoreQueries;
   private isClosed = false;
+  private readonly globalMetrics = new TaskMetrics();
+  private globals!: DriverGlobals;
 
-  private constructor(
-    private readonly options: DriverTasksOptions,
-    private readonly globals: DriverGlobals,
-    serdes: SerdeDefaults,
-  ) {
-    this.queries = new StoreQueries(
-      new DriverQueryHost({
-        topology: options.topology,
-        serdes,
-        tasks: this.tasks,
-        globals: globals.state,
-        isClosed: () => this.isClosed,
-        requestCommit: () => {
-          this.commitRequested = true;
-        },
-      }),
-    );
-  }
+  private constructor(private readonly options: DriverTasksOptions) {}
 
   static async open(options: DriverTasksOptions): Promise<DriverTasks> {
     const { topology, config, applicationId } = options;
     const serdes = new SerdeDefaults(config.defaultKeySerde ?? null, config.defaultValueSerde ?? null);
     await serdes.prepare(topology, (name, internal) => qualifiedName(applicationId, { name, internal }));
-    const globals = await DriverGlobals.open(topology, serdes, config.logger ?? silentLogger);
-    const tasks = new DriverTasks(options, globals, serdes);
+    const tasks = new DriverTasks(options);
+    tasks.globals = await DriverGlobals.open(topology, serdes, tasks.environment(serdes, tasks.globalMetrics));
+    tasks.queries = tasks.openQueries(serdes);
     for (const id of options.topics.layout.tasks) tasks.tasks.push(await tasks.openTask(id, serdes));
     await tasks.followCommits();
     return tasks;
@@ -147,6 +134,21 @@ export class DriverTasks {
     return owner?.active.state.store(name);
   }
 
+  private openQueries(serdes: SerdeDefaults): StoreQueries {
+    return new StoreQueries(
+      new DriverQueryHost({
+        topology: this.options.topology,
+        serdes,
+        tasks: this.tasks,
+        globals: this.globals.state,
+        isClosed: () => this.isClosed,
+        requestCommit: () => {
+          this.commitRequested = true;
+        },
+      }),
+    );
+  }
+
   /** From the first record on, so that no reader has to wait for a commit that a test may never make. */
   private async followCommits(): Promise<void> {
     for (const { name } of storeInfos(this.queries)) await this.queries.readable(name, {}, (all) => all);
@@ -154,10 +156,9 @@ export class DriverTasks {
 
   dropped(): Map<DropReason, number> {
     const total = new Map<DropReason, number>();
-    for (const { metrics } of this.tasks) {
+    for (const metrics of [...this.tasks.map((task) => task.metrics), this.globalMetrics]) {
       for (const [reason, count] of metrics.dropped) total.set(reason, (total.get(reason) ?? 0) + count);
     }
-    if (this.globals.dropped > 0) total.set('null-key', (total.get('null-key') ?? 0) + this.globals.dropped);
     return total;
   }
 
@@ -249,12 +250,10 @@ export class DriverTasks {
     return {
       applicationId,
       output,
-      errors: {
-        deserialization: config.deserializationHandler ?? 'fail',
-        processing: config.processingHandler ?? 'fail',
-        production: config.productionHandler ?? 'fail',
-        deadLetterTopic: config.deadLetterTopic ?? null,
-      },
+      errors: errorPolicy(config, Infinity),
+      // A test waits for nothing.
+      pause: () => Promise.resolve(),
+      processorWrapper: config.processorWrapper ?? null,
       logger: config.logger ?? silentLogger,
       metrics,
       defaultEmit: config.emit ?? 'onCommit',

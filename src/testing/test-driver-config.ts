@@ -1,4 +1,5 @@
-import type { DeserializationHandler, ProcessingHandler, ProductionHandler } from '../runtime/error-policy.js';
+import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
+import type { DeserializationHandler, ProcessingHandler, ProductionHandler, HandlerRetryOptions } from '../runtime/error-policy.js';
 import type { Logger } from '../observability/logger.js';
 import type { Serde } from '../serdes/serde.js';
 
@@ -26,6 +27,10 @@ export interface TestDriverConfig {
   readonly productionHandler?: ProductionHandler;
   /** Topic of `deadLetter` records; read it with `outputTopic`. Default: none. */
   readonly deadLetterTopic?: string | null;
+  /** As in an app; nobody waits for the pauses. */
+  readonly retry?: HandlerRetryOptions;
+  /** Default: nothing runs around processors. */
+  readonly processorWrapper?: ProcessorWrapper;
   /** Default: silent. */
   readonly logger?: Logger;
 }

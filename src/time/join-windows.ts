@@ -1,3 +1,4 @@
+import { anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 
 /** For `joinWindows`. */
@@ -10,6 +11,8 @@ export interface JoinWindowsOptions {
   readonly grace?: number;
 }
 
+const shape = { before: anything, after: anything, grace: anything } satisfies ShapeOf<JoinWindowsOptions>;
+
 /**
  * Which records of two streams meet: a left record at time t and a right one at [t − before, t + after], both ends included.
  *
@@ -18,6 +21,7 @@ export interface JoinWindowsOptions {
  * @throws MILL_CONFIG_INVALID when a number is not a whole one, the window would end before it starts, or grace is below 0.
  */
 export function joinWindows(options: JoinWindowsOptions): JoinWindows {
+  requireOptions('joinWindows', options, shape);
   return new JoinWindows(options.before, options.after, options.grace ?? 0);
 }
 

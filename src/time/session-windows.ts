@@ -1,6 +1,7 @@
 /**
  * Session windows: the activity of one key between pauses. Both ends are inclusive; records less than or exactly `gap` apart are in one session.
  */
+import { anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 
 /** For `sessions`. */
@@ -11,6 +12,8 @@ export interface SessionOptions {
   readonly grace?: number;
 }
 
+const shape = { gap: anything, grace: anything } satisfies ShapeOf<SessionOptions>;
+
 /**
  * Windows that a pause ends.
  *
@@ -18,6 +21,7 @@ export interface SessionOptions {
  * @throws MILL_CONFIG_INVALID when a number is out of range.
  */
 export function sessions(options: SessionOptions): SessionWindows {
+  requireOptions('sessions', options, shape);
   return new SessionWindows(options.gap, options.grace ?? 0);
 }
 

@@ -2,6 +2,7 @@
  * Sliding windows: one window for each set of records of a key that lie within `timeDifference` of each other. Both ends are inclusive, so a window
  * is `[start, start + timeDifference]`.
  */
+import { anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 
 /** For `sliding`. */
@@ -12,6 +13,8 @@ export interface SlidingOptions {
   readonly grace?: number;
 }
 
+const shape = { timeDifference: anything, grace: anything } satisfies ShapeOf<SlidingOptions>;
+
 /**
  * Windows that move with the records.
  *
@@ -19,6 +22,7 @@ export interface SlidingOptions {
  * @throws MILL_CONFIG_INVALID when a number is out of range.
  */
 export function sliding(options: SlidingOptions): SlidingWindows {
+  requireOptions('sliding', options, shape);
   return new SlidingWindows(options.timeDifference, options.grace ?? 0);
 }
 

@@ -4,6 +4,7 @@
  * Pure arithmetic. Window operators call it for each record, so the windows of a timestamp are told as a first start and a step
  * (`firstStart`, `advance`) and not as a list.
  */
+import { anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 import type { Window } from './windowed.js';
 
@@ -21,13 +22,17 @@ export interface HoppingOptions extends TumblingOptions {
   readonly advance: number;
 }
 
+const tumblingShape = { size: anything, grace: anything } satisfies ShapeOf<TumblingOptions>;
+const hoppingShape = { ...tumblingShape, advance: anything } satisfies ShapeOf<HoppingOptions>;
+
 /**
  * Windows of a fixed size, one after the other.
  *
  * @example tumbling({ size: 60_000, grace: 5_000 })
- * @throws MILL_CONFIG_INVALID when a number is out of range.
+ * @throws MILL_CONFIG_INVALID when a number is out of range; MILL_TOPOLOGY_INVALID when there is no such option.
  */
 export function tumbling(options: TumblingOptions): TimeWindows {
+  requireOptions('tumbling', options, tumblingShape);
   return new TimeWindows('tumbling', options.size, options.size, options.grace ?? 0);
 }
 
@@ -35,9 +40,10 @@ export function tumbling(options: TumblingOptions): TimeWindows {
  * Windows of a fixed size that start every `advance` ms, so that a record may be in several.
  *
  * @example hopping({ size: 60_000, advance: 10_000, grace: 0 })
- * @throws MILL_CONFIG_INVALID when a number is out of range.
+ * @throws MILL_CONFIG_INVALID when a number is out of range; MILL_TOPOLOGY_INVALID when there is no such option.
  */
 export function hopping(options: HoppingOptions): TimeWindows {
+  requireOptions('hopping', options, hoppingShape);
   return new TimeWindows('hopping', options.size, options.advance, options.grace ?? 0);
 }
 
@@ -47,6 +53,8 @@ export interface UnlimitedOptions {
   readonly start?: number;
 }
 
+const unlimitedShape = { start: anything } satisfies ShapeOf<UnlimitedOptions>;
+
 /**
  * One window from `start` on, without an end: it never closes.
  *
@@ -54,6 +62,7 @@ export interface UnlimitedOptions {
  * @throws MILL_CONFIG_INVALID when the number is out of range.
  */
 export function unlimited(options: UnlimitedOptions = {}): TimeWindows {
+  requireOptions('unlimited', options, unlimitedShape);
   return new UnlimitedWindows(options.start ?? 0);
 }
 

@@ -1,5 +1,6 @@
 /** Turns what was declared into a topology: children, sub-topologies, co-partition groups, all frozen. The draft stays as it is. */
 import { MillraceError } from '../errors.js';
+import { processorOperator } from '../processors/processor-operator.js';
 import { checkSerdes } from '../serdes/checked-serde.js';
 import { BuiltTopology } from './built-topology.js';
 import { groupTopics } from './copartition-groups.js';
@@ -61,7 +62,10 @@ function freezeNode(draft: TopologyDraft, name: string, node: NodeDraft, childre
       return sourceNode(name, topics, null, spec, children);
     }
     case 'processor':
-      return processorNode(name, node.supplier, node.stores, node.parents, children, draft.emittingAtOnce.has(name));
+      return processorNode(name, node.supplier, node.stores, node.parents, children, {
+        emitsAtOnce: draft.emittingAtOnce.has(name),
+        isSide: draft.sides.has(name),
+      });
     case 'sink': {
       checkSerdes(name, node.options.keySerde, node.options.valueSerde);
       const topic = typeof node.topic === 'string' ? topicRef(draft, node.topic) : node.topic;
@@ -89,7 +93,7 @@ function freezeStores(draft: TopologyDraft): Map<string, StoreNode> {
 function freezeGlobalStores(draft: TopologyDraft, idOf: (node: string) => number): Map<string, GlobalStoreNode> {
   const stores = new Map<string, GlobalStoreNode>();
   for (const [name, { spec, options }] of draft.globalStores) {
-    const { topic, sourceName, processorName, supplier } = options;
+    const { topic, sourceName, processorName, processor } = options;
     checkSerdes(sourceName, options.keySerde, options.valueSerde);
     stores.set(
       name,
@@ -99,7 +103,7 @@ function freezeGlobalStores(draft: TopologyDraft, idOf: (node: string) => number
         topic,
         source: sourceNode(sourceName, [topicRef(draft, topic)], null, options, [processorName]),
         processorName,
-        processor: supplier ? processorNode(processorName, supplier, [name], [sourceName], []) : null,
+        processor: processor ? processorNode(processorName, processorOperator(processor), [name], [sourceName], []) : null,
       }),
     );
   }

@@ -39,6 +39,8 @@ export interface ProcessorNode {
   readonly name: string;
   /** It never holds results back until a commit, whatever it or the app says: its store is looked into by a join that also takes its results. */
   readonly emitsAtOnce?: boolean;
+  /** It gets only what a parent sends it by name: a side output. */
+  readonly isSide?: boolean;
   /** Makes the operator, once a task. Opaque. */
   readonly supplier: OperatorSupplier;
   /** Names of the stores that it uses. */

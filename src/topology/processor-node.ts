@@ -7,7 +7,7 @@ export function processorNode(
   stores: readonly string[],
   parents: readonly string[],
   children: readonly string[],
-  emitsAtOnce = false,
+  { emitsAtOnce = false, isSide = false }: { readonly emitsAtOnce?: boolean; readonly isSide?: boolean } = {},
 ): ProcessorNode {
   return Object.freeze({
     kind: 'processor',
@@ -17,5 +17,6 @@ export function processorNode(
     parents: Object.freeze(parents.slice()),
     children: Object.freeze(children.slice()),
     ...(emitsAtOnce ? { emitsAtOnce } : {}),
+    ...(isSide ? { isSide } : {}),
   });
 }

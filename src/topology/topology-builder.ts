@@ -5,7 +5,10 @@
  * What can be known without a broker is checked here: names, parents, stores, topics read twice, explicit partition counts.
  */
 import { MillraceError } from '../errors.js';
+import { checkedSupplier } from '../processors/checked-supplier.js';
 import type { OperatorSupplier } from '../processors/operator.js';
+import { processorOperator } from '../processors/processor-operator.js';
+import type { Processor } from '../processors/processor.js';
 import type { StoreSpec } from '../stores/store.js';
 import { freezeDraft } from './freeze-draft.js';
 import type { Topology, TopicNameExtractor } from './nodes.js';
@@ -20,7 +23,7 @@ import { duplicateName, invalidTopology } from './topology-errors.js';
  * @example
  * const topology = new TopologyBuilder()
  *   .addSource('words', { topics: ['words'], valueSerde: serdes.string })
- *   .addProcessor('upper', processorOperator(() => new Upper()), ['words'])
+ *   .addProcessor('upper', () => new Upper(), ['words'])
  *   .addSink('out', 'upper-words', ['upper'], { valueSerde: serdes.string })
  *   .build();
  */
@@ -47,13 +50,30 @@ export class TopologyBuilder {
   }
 
   /**
-   * A node that handles records.
+   * A node that hands records to a processor.
    *
-   * @throws MILL_TOPOLOGY_DUPLICATE_NAME, MILL_TOPOLOGY_INVALID (no parent, unknown parent, parent is a sink), MILL_TOPOLOGY_UNKNOWN_STORE.
+   * @param supplier makes a new processor at each call: every task has its own (two more are made, and left unused, to check that)
+   * @throws MILL_TOPOLOGY_DUPLICATE_NAME, MILL_TOPOLOGY_INVALID (no parent, unknown parent, parent is a sink, the supplier gives the same object twice),
+   * MILL_TOPOLOGY_UNKNOWN_STORE.
    * @example
-   * builder.addProcessor('totals', processorOperator(() => new Totals()), ['orders'], ['totals-store']);
+   * builder.addProcessor('totals', () => new Totals(), ['orders'], ['totals-store']);
    */
-  addProcessor(name: string, supplier: OperatorSupplier, parents: readonly string[], stores: readonly string[] = []): this {
+  addProcessor<KIn, VIn, KOut, VOut>(
+    name: string,
+    supplier: () => Processor<KIn, VIn, KOut, VOut>,
+    parents: readonly string[],
+    stores: readonly string[] = [],
+  ): this {
+    return this.addOperator(name, processorOperator(checkedSupplier(name, supplier)), parents, stores);
+  }
+
+  /**
+   * A node that runs an operator of the engine: what the DSL is made of.
+   *
+   * @internal
+   * @throws as `addProcessor`
+   */
+  addOperator(name: string, supplier: OperatorSupplier, parents: readonly string[], stores: readonly string[] = []): this {
     this.#claimNodeName(name);
     this.#checkParents(name, parents);
     this.#addNode(name, { kind: 'processor', supplier, stores: [], parents });
@@ -103,17 +123,23 @@ export class TopologyBuilder {
   }
 
   /**
-   * A store that holds all partitions of `topic` in every instance. Every processor may read it; none is connected to it.
+   * A store that holds all partitions of `topic` in every instance. Every processor may read it; none is connected to it. With a `processor` that one writes it.
    *
-   * @throws MILL_TOPOLOGY_DUPLICATE_NAME, MILL_TOPOLOGY_INVALID when `spec.logged` is true: the topic is the changelog.
+   * @throws MILL_TOPOLOGY_DUPLICATE_NAME; MILL_TOPOLOGY_INVALID when `spec.logged` is true (the topic is the changelog), when there is no `processor` and the store is of another
+   * kind than a table's, or the processor's supplier gives the same object twice.
    * @example
-   * builder.addGlobalStore(timestampedKeyValueStore({ name: 'airports', logged: false }), {
-   *   topic: 'airports', sourceName: 'airports-source', processorName: 'airports-rows',
+   * builder.addGlobalStore(stores.keyValue({ name: 'airports', logged: false }), {
+   *   topic: 'airports', sourceName: 'airports-source', processorName: 'airports-rows', processor: () => new AirportRows(),
    * });
    */
   addGlobalStore(spec: StoreSpec, options: GlobalStoreOptions): this {
     if (spec.logged)
       throw invalidTopology(`Global store ${spec.name} must have \`logged: false\`: its topic ${options.topic} is its changelog.`, {
+        store: spec.name,
+      });
+    if (options.processor) checkedSupplier(options.processorName, options.processor);
+    else if (spec.kind !== 'timestampedKeyValue' && spec.kind !== 'keyValue')
+      throw invalidTopology(`Global store ${spec.name} is of kind ${spec.kind} and needs a \`processor\` that writes it.`, {
         store: spec.name,
       });
     this.#claimNodeName(options.sourceName);
@@ -171,6 +197,17 @@ export class TopologyBuilder {
    */
   emitAtOnce(processor: string): this {
     this.#draft.emittingAtOnce.add(processor);
+    return this;
+  }
+
+  /**
+   * Makes a processor a side output: it gets only what its parents send it by name, and nothing of what they send to all children.
+   *
+   * @example
+   * builder.addProcessor('late', () => new Late(), ['totals']).sideOutput('late');
+   */
+  sideOutput(processor: string): this {
+    this.#draft.sides.add(processor);
     return this;
   }
 

@@ -1,5 +1,6 @@
 /** A topology while it is being declared: what `TopologyBuilder` collects and `freezeDraft` turns into a `Topology`. */
 import type { OperatorSupplier } from '../processors/operator.js';
+import type { Processor } from '../processors/processor.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { RepartitionTopic, TopicNameExtractor } from './nodes.js';
 import type { SinkOptions } from './sink-node.js';
@@ -17,8 +18,11 @@ export interface GlobalStoreOptions extends SourceOptions {
   readonly sourceName: string;
   /** Name of the node that writes the store. */
   readonly processorName: string;
-  /** Turns records into store writes. Default: the record as it is. */
-  readonly supplier?: OperatorSupplier | null;
+  /**
+   * Makes the processor that writes the store out of the topic's records, one in each instance. It has the store, and neither children nor timers. Default: each record is a row
+   * of the table, null deletes.
+   */
+  readonly processor?: (() => Processor<never, never>) | null;
 }
 
 /** For `addStateStore` of a `TopologyBuilder`. */
@@ -59,6 +63,8 @@ export class TopologyDraft {
   readonly repartitionTopics = new Map<string, RepartitionTopic>();
   /** Names of source nodes whose topics meet in a task. */
   readonly copartitioned: (readonly string[])[] = [];
+  /** Names of processors that get only what their parents send them by name. */
+  readonly sides = new Set<string>();
   /** Names of processors that never hold results back. */
   readonly emittingAtOnce = new Set<string>();
   /** Which nodes share a task: joined by edges and by stores. */

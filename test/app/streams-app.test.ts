@@ -73,6 +73,7 @@ describe('a new app', () => {
       group: null,
       standbys: {},
       restoring: [],
+      globalTables: null,
       droppedRecords: 0,
     });
   });

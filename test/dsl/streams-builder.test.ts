@@ -546,7 +546,7 @@ describe('what is refused', () => {
   it('a supplier that gives one processor to all tasks', () => {
     const one = new Discard();
     const attempt = () => new StreamsBuilder().stream('in').process(() => one, { name: 'p' });
-    expect(attempt).toThrow(/supplier of processor p/);
+    expect(attempt).toThrow(/Processor p has a supplier that gives the same object/);
     expect(codeOf(attempt)).toBe('MILL_TOPOLOGY_INVALID');
   });
 

@@ -48,7 +48,7 @@ const wrong: readonly (readonly [call: string, message: string, (of: ReturnType<
   ['a table joined with a stream', 'join takes a table, not an object', ({ table, other }) => table['join']!(other, () => 0)],
   [
     'foreignKey: "id"',
-    'a join by foreign key: foreignKey must be a function, not "id".',
+    'join: the option foreignKey must be a function, not "id".',
     ({ table }) => table['join']!(table, () => 0, { foreignKey: 'id' }),
   ],
   [
@@ -63,7 +63,7 @@ const wrong: readonly (readonly [call: string, message: string, (of: ReturnType<
   ],
   [
     'emit: "onClose"',
-    'emit must be onUpdate, onCommit or onWindowClose, not "onClose".',
+    'count: the option emit must be "onUpdate" or "onCommit" or "onWindowClose", not "onClose".',
     ({ stream }) => stream['groupByKey']!()['windowedBy']!(tumbling({ size: 5 }))['count']!({ emit: 'onClose' }),
   ],
 ];
@@ -73,19 +73,15 @@ describe('a wrong argument', () => {
     expect(() => call(declared())).toThrow(message);
   });
 
-  it('serdes.json without its parentheses is told by build()', () => {
-    const builder = new StreamsBuilder();
-    builder.stream('a', { keySerde: serdes.string, valueSerde: serdes.json as never }).to('b');
-    expect(() => builder.build()).toThrow('KSTREAM-SOURCE-0000000000: its valueSerde is a function and no serde: call it');
+  it('serdes.json without its parentheses', () => {
+    const attempt = () => new StreamsBuilder().stream('a', { keySerde: serdes.string, valueSerde: serdes.json as never });
+    expect(attempt).toThrow('stream: the option valueSerde must be a serde, such as serdes.string, not the function json');
   });
 
-  it('a serde of a store that is none is told by build()', () => {
-    const builder = new StreamsBuilder();
-    builder
-      .stream('a', text)
-      .groupByKey()
-      .count({ materialized: { storeName: 'counts', valueSerde: 'int64' as never } });
-    expect(() => builder.build()).toThrow('store counts: its valueSerde is a string and no serde');
+  it('a serde of a store that is none', () => {
+    const grouped = new StreamsBuilder().stream('a', text).groupByKey();
+    const attempt = () => grouped.count({ materialized: { storeName: 'counts', valueSerde: 'int64' as never } });
+    expect(attempt).toThrow('count: the option materialized.valueSerde must be a serde, such as serdes.string, not "int64"');
   });
 
   it('a builder in place of its topology', () => {

@@ -28,7 +28,15 @@ describe('node guard', () => {
       code: 'MILL_PROCESSING',
       details: { node: 'KSTREAM-MAP-1' },
     });
-    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: 'user fault' }), 'KSTREAM-MAP-1', 'k', 'v', 7);
+    expect(onError).toHaveBeenCalledWith({
+      error: expect.objectContaining({ message: 'user fault' }),
+      node: 'KSTREAM-MAP-1',
+      key: 'k',
+      value: 'v',
+      timestamp: 7,
+      attempt: 1,
+      repeatable: false,
+    });
   });
 
   it.each([
@@ -71,6 +79,6 @@ describe('node guard', () => {
     const guard = new NodeGuard('n', failing, onError);
     expect(guard.punctuate(() => undefined, 5)).toBeUndefined();
     await guard.punctuate(() => Promise.reject(new Error('user fault')), 6);
-    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: 'user fault' }), 'n', null, null, 6);
+    expect(onError).toHaveBeenCalledWith(expect.objectContaining({ node: 'n', key: null, value: null, timestamp: 6 }));
   });
 });

@@ -97,7 +97,10 @@ describe.each(kinds)('a record with $code', ({ value, code, handler, counter, no
       '__streams.errors.topic',
       '__streams.errors.partition',
       '__streams.errors.offset',
+      '__millrace.errors.node',
+      '__millrace.errors.task',
     ]);
+    expect([headers.get('__millrace.errors.node'), headers.get('__millrace.errors.task')]).toEqual([node, '0_0']);
     expect([headers.get('trace'), headers.get('__streams.errors.topic'), headers.get('__streams.errors.partition')]).toEqual([
       't1',
       'in',

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { FetchRequest, FetchResponse, KafkaPort, OffsetQuery } from '../../src/kafka/port.js';
 import { silentLogger } from '../../src/observability/logger.js';
-import type { DeserializationHandler } from '../../src/runtime/error-policy.js';
+import { failAlways, type DeserializationHandler } from '../../src/runtime/error-policy.js';
 import { GlobalTables } from '../../src/runtime/global-tables.js';
 import { SerdeDefaults } from '../../src/runtime/serde-defaults.js';
 import { serdes } from '../../src/serdes/serdes.js';
@@ -101,7 +101,8 @@ function tablesOf(broker: Broker, deserialization: DeserializationHandler = 'fai
     topology,
     isolation: 'read_committed',
     serdes: new SerdeDefaults(null, null),
-    deserialization,
+    applicationId: 'app',
+    errors: { ...failAlways, deserialization },
     logger: silentLogger,
     onError: (error) => errors.push(error),
   });

@@ -4,6 +4,7 @@ import { recoveryOf } from '../../src/runtime/recovery.js';
 
 describe('what a thread mends by itself', () => {
   const mended: readonly ErrorCode[] = [
+    'MILL_RETRY',
     'MILL_TRANSACTION_ABORTED',
     'MILL_PRODUCER_FENCED',
     'MILL_TRANSPORT',

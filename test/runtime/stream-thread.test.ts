@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { MillraceError } from '../../src/errors.js';
 import type { FetchedChunk } from '../../src/kafka/fetcher/fetched-chunk.js';
 import { deferred } from './harness/task-rig.js';
 import { aborted, broken, nothingProduced, ThreadRig } from './harness/thread-rig.js';
@@ -347,6 +348,19 @@ describe('a failure', () => {
     await waitUntil(() => rig.thread.isRunning);
     expect(performance.now() - at).toBeLessThan(90);
     random.mockRestore();
+  });
+
+  it('that a handler wants tried again lets the tasks rest for as long as the answer says, however often it failed before', async () => {
+    const retry = new MillraceError('MILL_RETRY', 'once more', { details: { retryInMs: 60 } });
+    rig = new ThreadRig();
+    await rig.running('0_0');
+    for (let i = 0; i < 3; i++) {
+      const at = performance.now();
+      rig.thread.fail(retry);
+      await waitUntil(() => rig.thread.isRunning);
+      expect(performance.now() - at).toBeGreaterThan(50);
+    }
+    expect(rig.errors).toEqual([]);
   });
 
   it('at rest does not hold up a revocation', async () => {

@@ -10,8 +10,11 @@ afterEach(() => directories.removeAll());
 type Counts = SlidingWindowStore<string, number>;
 
 describe.each(['memory', 'leveldb'] as const)('a sliding window store over %s', (engine) => {
-  const open = async (options: { retention?: number; trackChanges?: boolean; closeTracking?: boolean; directory?: string } = {}) => {
-    const directory = options.directory ?? (await directories.make());
+  const open = async ({
+    directory: given,
+    ...options
+  }: { retention?: number; trackChanges?: boolean; closeTracking?: boolean; directory?: string } = {}) => {
+    const directory = given ?? (await directories.make());
     const state = await openState({
       directory,
       specs: [slidingWindowStore({ name: 'w', engine, windowSize: 10, retention: 60_000, valueSerde: serdes.int32, ...options })],

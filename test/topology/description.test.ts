@@ -9,8 +9,8 @@ const pass = passThroughOperator();
 function build() {
   return new TopologyBuilder()
     .addSource('source', { topics: ['b', 'a'] })
-    .addProcessor('count', pass, ['source'])
-    .addProcessor('log', pass, ['source'])
+    .addOperator('count', pass, ['source'])
+    .addOperator('log', pass, ['source'])
     .addStateStore(storeSpec('counts', { windowSize: 10, retention: 20, kind: 'timestampedWindow' }), { processors: ['count'] })
     .addSink('sink', 'out', ['count'])
     .addGlobalStore(storeSpec('rows', { logged: false }), { topic: 'g', sourceName: 'g-source', processorName: 'g-rows' })
@@ -76,6 +76,6 @@ describe('toJSON()', () => {
 describe('fingerprint', () => {
   it('is the same for the same topology, another for another', () => {
     expect(topologyFingerprint(build().build())).toBe(topologyFingerprint(build().build()));
-    expect(topologyFingerprint(build().addProcessor('more', pass, ['log']).build())).not.toBe(topologyFingerprint(build().build()));
+    expect(topologyFingerprint(build().addOperator('more', pass, ['log']).build())).not.toBe(topologyFingerprint(build().build()));
   });
 });

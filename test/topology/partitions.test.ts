@@ -102,7 +102,7 @@ describe('TaskLayout', () => {
   const pass = passThroughOperator();
   const builder = new TopologyBuilder()
     .addSource('in', { topics: ['a', 'b'] })
-    .addProcessor('p', pass, ['in'])
+    .addOperator('p', pass, ['in'])
     .addStateStore(storeSpec('kept'), { processors: ['p'] })
     .addStateStore(storeSpec('lost', { logged: false }), { processors: ['p'] })
     .addStateStore(storeSpec('mirrored', { logged: false }), { processors: ['p'], sourceTopic: 'b' });

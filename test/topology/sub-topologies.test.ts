@@ -21,7 +21,7 @@ function build({ nodes, stores }: { nodes: number[][]; stores: number[][] }): To
     const name = `n${index}`;
     if (index === 0 || parents.length === 0) builder.addSource(name, { topics: [`t${index}`] });
     else {
-      builder.addProcessor(name, pass, [...new Set(parents.map((parent) => `n${parent % index}`))]);
+      builder.addOperator(name, pass, [...new Set(parents.map((parent) => `n${parent % index}`))]);
       processors.push(name);
     }
   });

@@ -11,8 +11,8 @@ describe('sub-topologies', () => {
     const topology = new TopologyBuilder()
       .addSource('a', { topics: ['ta'] })
       .addSource('b', { topics: ['tb'] })
-      .addProcessor('pa', pass, ['a'])
-      .addProcessor('pb', pass, ['b'])
+      .addOperator('pa', pass, ['a'])
+      .addOperator('pb', pass, ['b'])
       .addSink('sb', 'out', ['pb'])
       .build();
     expect(topology.subTopologies).toEqual([
@@ -32,14 +32,14 @@ describe('sub-topologies', () => {
     const byChild = new TopologyBuilder()
       .addSource('a', { topics: ['ta'] })
       .addSource('b', { topics: ['tb'] })
-      .addProcessor('p', pass, ['a', 'b']);
+      .addOperator('p', pass, ['a', 'b']);
     expect(byChild.build().subTopologies.map(({ nodes }) => nodes)).toEqual([['a', 'b', 'p']]);
 
     const byStore = new TopologyBuilder()
       .addSource('a', { topics: ['ta'] })
       .addSource('b', { topics: ['tb'] })
-      .addProcessor('pa', pass, ['a'])
-      .addProcessor('pb', pass, ['b'])
+      .addOperator('pa', pass, ['a'])
+      .addOperator('pb', pass, ['b'])
       .addStateStore(storeSpec('s'), { processors: ['pa', 'pb'] })
       .build();
     expect(byStore.subTopologies.map(({ nodes, stores }) => ({ nodes, stores }))).toEqual([
@@ -62,7 +62,7 @@ describe('nodes', () => {
   const topology = new TopologyBuilder()
     .addRepartitionTopic('r-repartition', 3)
     .addSource('a', { topics: ['ta'] })
-    .addProcessor('p', pass, ['a'])
+    .addOperator('p', pass, ['a'])
     .addSink('out', 'r-repartition', ['p'])
     .addSource('back', { topics: ['r-repartition'] })
     .addSink('end', (_key, value) => String(value), ['back'])
@@ -132,11 +132,11 @@ describe('what is refused', () => {
   const source = () => new TopologyBuilder().addSource('a', { topics: ['ta'] });
   const withStore = () =>
     source()
-      .addProcessor('p', pass, ['a'])
+      .addOperator('p', pass, ['a'])
       .addStateStore(storeSpec('s'), { processors: ['p'] });
 
   const refused: readonly (readonly [what: string, code: string, message: RegExp, attempt: () => unknown])[] = [
-    ['two nodes of one name', 'MILL_TOPOLOGY_DUPLICATE_NAME', /node name a\./, () => source().addProcessor('a', pass, ['a'])],
+    ['two nodes of one name', 'MILL_TOPOLOGY_DUPLICATE_NAME', /node name a\./, () => source().addOperator('a', pass, ['a'])],
     ['two sources of one topic', 'MILL_TOPOLOGY_DUPLICATE_NAME', /Topic ta .* a and b/, () => source().addSource('b', { topics: ['ta'] })],
     [
       'a pattern that matches a topic that is read',
@@ -173,7 +173,7 @@ describe('what is refused', () => {
       'a store that nobody added',
       'MILL_TOPOLOGY_UNKNOWN_STORE',
       /Processor p names the store x; the topology has no store\./,
-      () => source().addProcessor('p', pass, ['a'], ['x']),
+      () => source().addOperator('p', pass, ['a'], ['x']),
     ],
     [
       'a store that no processor uses',
@@ -190,7 +190,7 @@ describe('what is refused', () => {
       () =>
         source()
           .addGlobalStore(storeSpec('g', { logged: false }), { topic: 'g', sourceName: 'gs', processorName: 'gp' })
-          .addProcessor('p', pass, ['a'], ['g']),
+          .addOperator('p', pass, ['a'], ['g']),
     ],
     [
       'a global store with a changelog',
@@ -202,10 +202,10 @@ describe('what is refused', () => {
     ['an empty topic name', 'MILL_TOPOLOGY_INVALID', /empty topic/, () => source().addSource('b', { topics: [''] })],
     ['a sink to an empty topic name', 'MILL_TOPOLOGY_INVALID', /empty topic/, () => source().addSink('s', '', ['a'])],
     ['a node without a name', 'MILL_TOPOLOGY_INVALID', /empty name/, () => source().addSink('', 'out', ['a'])],
-    ['a node without a parent', 'MILL_TOPOLOGY_INVALID', /no parent/, () => source().addProcessor('p', pass, [])],
+    ['a node without a parent', 'MILL_TOPOLOGY_INVALID', /no parent/, () => source().addOperator('p', pass, [])],
     ['a parent that was not added', 'MILL_TOPOLOGY_INVALID', /parent x/, () => source().addSink('s', 'out', ['x'])],
-    ['a node as its own parent', 'MILL_TOPOLOGY_INVALID', /its own parent/, () => source().addProcessor('p', pass, ['p'])],
-    ['a sink as a parent', 'MILL_TOPOLOGY_INVALID', /the sink s/, () => source().addSink('s', 'out', ['a']).addProcessor('p', pass, ['s'])],
+    ['a node as its own parent', 'MILL_TOPOLOGY_INVALID', /its own parent/, () => source().addOperator('p', pass, ['p'])],
+    ['a sink as a parent', 'MILL_TOPOLOGY_INVALID', /the sink s/, () => source().addSink('s', 'out', ['a']).addOperator('p', pass, ['s'])],
     ['half a partition', 'MILL_TOPOLOGY_INVALID', /above 0, not 0\.5/, () => source().addRepartitionTopic('r-repartition', 0.5)],
     ['a store name that no topic can have', 'MILL_TOPOLOGY_INVALID', /store name "a b"/, () => source().addStateStore(storeSpec('a b'))],
     [

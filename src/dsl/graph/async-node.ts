@@ -17,6 +17,6 @@ export function asyncNode(fields: Omit<AsyncNode, 'kind'>): AsyncNode {
 }
 
 export function writeAsync(node: AsyncNode, builder: TopologyBuilder, parents: readonly string[]): void {
-  builder.addProcessor(node.name, node.supplier, parents, node.stores);
+  builder.addOperator(node.name, node.supplier, parents, node.stores);
   builder.addStateStore(node.store, { processors: [node.name] });
 }

@@ -1,3 +1,4 @@
+import type { Processor } from '../../processors/processor.js';
 import type { StoreSpec } from '../../stores/store.js';
 import type { SourceOptions } from '../../topology/source-node.js';
 import type { TopologyBuilder } from '../../topology/topology-builder.js';
@@ -10,6 +11,8 @@ export interface GlobalTableNode {
   readonly topic: string;
   readonly source: SourceOptions;
   readonly store: StoreSpec;
+  /** null: each record is a row. */
+  readonly processor: (() => Processor<never, never>) | null;
 }
 
 export function globalTableNode(fields: Omit<GlobalTableNode, 'kind'>): GlobalTableNode {
@@ -17,5 +20,6 @@ export function globalTableNode(fields: Omit<GlobalTableNode, 'kind'>): GlobalTa
 }
 
 export function writeGlobalTable(node: GlobalTableNode, builder: TopologyBuilder): void {
-  builder.addGlobalStore(node.store, { ...node.source, topic: node.topic, sourceName: node.sourceName, processorName: node.name });
+  const { source, topic, sourceName, name: processorName, processor } = node;
+  builder.addGlobalStore(node.store, { ...source, topic, sourceName, processorName, processor });
 }

@@ -13,19 +13,23 @@ export interface OperatorNode {
   readonly after: readonly GraphNode[];
   /** True when a repartition upstream must let records with a null key through (left joins, KIP-962). */
   readonly acceptsNullKeys: boolean;
+  /** It gets only what its parents send it by name. */
+  readonly isSide: boolean;
 }
 
 export interface OperatorNodeOptions {
   readonly stores?: readonly string[];
   readonly after?: readonly GraphNode[];
   readonly acceptsNullKeys?: boolean;
+  readonly isSide?: boolean;
 }
 
 export function operatorNode(name: string, supplier: OperatorSupplier, options: OperatorNodeOptions = {}): OperatorNode {
-  const { stores = [], after = [], acceptsNullKeys = false } = options;
-  return Object.freeze({ kind: 'operator', name, supplier, stores: Object.freeze(stores.slice()), after, acceptsNullKeys });
+  const { stores = [], after = [], acceptsNullKeys = false, isSide = false } = options;
+  return Object.freeze({ kind: 'operator', name, supplier, stores: Object.freeze(stores.slice()), after, acceptsNullKeys, isSide });
 }
 
 export function writeOperator(node: OperatorNode, builder: TopologyBuilder, parents: readonly string[]): void {
-  builder.addProcessor(node.name, node.supplier, parents, node.stores);
+  builder.addOperator(node.name, node.supplier, parents, node.stores);
+  if (node.isSide) builder.sideOutput(node.name);
 }

@@ -42,7 +42,7 @@ export function writeRepartition(
 ): void {
   const { name, topic, filterName, sinkName, keySerde, valueSerde, partitioner } = node;
   builder.addRepartitionTopic(topic, node.partitions, { carriesWatermarks });
-  builder.addProcessor(filterName, passNullKeys ? passThroughOperator() : dropNullKeyOperator(), parents);
+  builder.addOperator(filterName, passNullKeys ? passThroughOperator() : dropNullKeyOperator(), parents);
   builder.addSink(sinkName, topic, [filterName], { keySerde, valueSerde, partitioner });
   // Our own records: their times are right whatever the app's extractor does, and none may be skipped whatever its reset policy.
   builder.addSource(name, {

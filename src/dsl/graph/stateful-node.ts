@@ -22,6 +22,6 @@ export function statefulNode(
 }
 
 export function writeStateful(node: StatefulNode, builder: TopologyBuilder, parents: readonly string[]): void {
-  builder.addProcessor(node.name, node.supplier, parents);
+  builder.addOperator(node.name, node.supplier, parents);
   builder.addStateStore(node.store, { processors: [node.name] });
 }

@@ -5,7 +5,9 @@
  * share a source. Names come from one counter, and each call takes the same numbers as the call of Kafka Streams' `InternalStreamsBuilder`,
  * so that stores and internal topics of an existing app are found under their names.
  */
+import type { StoreSpec } from '../../stores/store.js';
 import type { GraphNode, TableNode } from './graph-node.js';
+import { stateStoreNode } from './state-store-node.js';
 
 /** A node and its neighbours. Links change while the graph grows; nodes do not. */
 export interface GraphLink {
@@ -24,6 +26,7 @@ export class StreamGraph {
   readonly #kept = new Set<TableNode>();
   readonly #emittingAtOnce = new Set<string>();
   readonly #sendingOldValues = new Set<GraphNode>();
+  readonly #addedStores = new Set<StoreSpec>();
   readonly #copartitioned: (readonly string[])[] = [];
   /** Stream operators after which equal keys may lie in different partitions. */
   readonly keyChanging = new Set<GraphNode>();
@@ -79,6 +82,15 @@ export class StreamGraph {
       above.children.add(link);
       link.parents.add(above);
     }
+  }
+
+  /** A store for processors; returns its name. Added again it stays one store: several processors may bring it. */
+  addStore(spec: StoreSpec): string {
+    if (!this.#addedStores.has(spec)) {
+      this.#addedStores.add(spec);
+      this.add(stateStoreNode(Object.freeze({ ...spec })));
+    }
+    return spec.name;
   }
 
   /** The table gets a store. */

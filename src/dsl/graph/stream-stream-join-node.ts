@@ -34,9 +34,9 @@ export function streamStreamJoinNode(fields: Omit<StreamStreamJoinNode, 'kind'>)
 
 export function writeStreamStreamJoin(node: StreamStreamJoinNode, builder: TopologyBuilder): void {
   const { name, left, right, unmatched } = node;
-  builder.addProcessor(left.name, left.supplier, [left.windowed.name]);
-  builder.addProcessor(right.name, right.supplier, [right.windowed.name]);
-  builder.addProcessor(name, passThroughOperator(), [left.name, right.name]);
+  builder.addOperator(left.name, left.supplier, [left.windowed.name]);
+  builder.addOperator(right.name, right.supplier, [right.windowed.name]);
+  builder.addOperator(name, passThroughOperator(), [left.name, right.name]);
   builder.addStateStore(left.store, { processors: [left.windowed.name, right.name] });
   builder.addStateStore(right.store, { processors: [right.windowed.name, left.name] });
   if (unmatched !== null) builder.addStateStore(unmatched, { processors: [left.name, right.name] });
@@ -44,6 +44,6 @@ export function writeStreamStreamJoin(node: StreamStreamJoinNode, builder: Topol
 
 /** One store and one operator. */
 export function writeStreamSelfJoin({ name, left, selfJoin }: StreamStreamJoinNode, builder: TopologyBuilder): void {
-  builder.addProcessor(name, selfJoin, [left.windowed.name]);
+  builder.addOperator(name, selfJoin, [left.windowed.name]);
   builder.addStateStore(left.store, { processors: [left.windowed.name, name] });
 }

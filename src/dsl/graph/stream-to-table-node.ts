@@ -1,3 +1,4 @@
+import type { LateTarget } from '../../processors/late-records.js';
 import type { StoreSpec } from '../../stores/store.js';
 import type { TopologyBuilder } from '../../topology/topology-builder.js';
 import { tableSourceOf } from './table-source-node.js';
@@ -8,6 +9,8 @@ export interface StreamToTableNode {
   readonly name: string;
   readonly store: StoreSpec;
   readonly emit: 'onUpdate' | 'onCommit' | null;
+  /** Of versioned tables. */
+  readonly late: LateTarget;
 }
 
 export function streamToTableNode(fields: Omit<StreamToTableNode, 'kind'>): StreamToTableNode {
@@ -16,6 +19,6 @@ export function streamToTableNode(fields: Omit<StreamToTableNode, 'kind'>): Stre
 
 /** @param kept whether the table has a store: only when it is named, or when an operator looks into it */
 export function writeStreamToTable(node: StreamToTableNode, builder: TopologyBuilder, parents: readonly string[], kept: boolean): void {
-  builder.addProcessor(node.name, tableSourceOf(node.store, kept, node.emit), parents);
+  builder.addOperator(node.name, tableSourceOf(node, kept), parents);
   if (kept) builder.addStateStore(node.store, { processors: [node.name] });
 }

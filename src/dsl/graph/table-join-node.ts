@@ -22,6 +22,6 @@ export function tableJoinNode(fields: Omit<TableJoinNode, 'kind'>): TableJoinNod
 }
 
 export function writeTableJoin(node: TableJoinNode, builder: TopologyBuilder, parents: readonly string[]): void {
-  builder.addProcessor(node.name, node.supplier, parents, node.tableStores);
+  builder.addOperator(node.name, node.supplier, parents, node.tableStores);
   if (node.buffer !== null) builder.addStateStore(node.buffer, { processors: [node.name] });
 }

@@ -1,3 +1,4 @@
+import type { LateTarget } from '../../processors/late-records.js';
 import type { OperatorSupplier } from '../../processors/operator.js';
 import { tableSourceOperator } from '../../processors/table-source.js';
 import { versionedTableSourceOperator } from '../../processors/versioned-table-source.js';
@@ -15,6 +16,8 @@ export interface TableSourceNode {
   readonly source: SourceOptions;
   readonly store: StoreSpec;
   readonly emit: 'onUpdate' | 'onCommit' | null;
+  /** Of versioned tables. */
+  readonly late: LateTarget;
 }
 
 export function tableSourceNode(fields: Omit<TableSourceNode, 'kind'>): TableSourceNode {
@@ -22,8 +25,8 @@ export function tableSourceNode(fields: Omit<TableSourceNode, 'kind'>): TableSou
 }
 
 /** The operator behind a source table, and behind whatever else reads a stream of records as a table. */
-export function tableSourceOf(store: StoreSpec, kept: boolean, emit: 'onUpdate' | 'onCommit' | null): OperatorSupplier {
-  if (store.kind === 'versioned') return versionedTableSourceOperator(store.name);
+export function tableSourceOf({ store, emit, late }: Pick<TableSourceNode, 'store' | 'emit' | 'late'>, kept: boolean): OperatorSupplier {
+  if (store.kind === 'versioned') return versionedTableSourceOperator(store.name, late);
   return tableSourceOperator({ storeName: kept ? store.name : null, emit });
 }
 
@@ -32,8 +35,8 @@ export function tableSourceOf(store: StoreSpec, kept: boolean, emit: 'onUpdate' 
  * @param reusesTopic whether the source topic is the changelog of the store
  */
 export function writeTableSource(node: TableSourceNode, builder: TopologyBuilder, kept: boolean, reusesTopic: boolean): void {
-  const { name, sourceName, store, emit } = node;
+  const { name, sourceName, store } = node;
   builder.addSource(sourceName, { ...node.source, topics: [node.topic] });
-  builder.addProcessor(name, tableSourceOf(store, kept, emit), [sourceName]);
+  builder.addOperator(name, tableSourceOf(node, kept), [sourceName]);
   if (kept) builder.addStateStore(store, { processors: [name], sourceTopic: reusesTopic ? node.topic : null });
 }

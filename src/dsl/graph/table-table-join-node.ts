@@ -33,8 +33,8 @@ export function tableTableJoinNode(fields: Omit<TableTableJoinNode, 'kind'>): Ta
 
 export function writeTableTableJoin(node: TableTableJoinNode, builder: TopologyBuilder, sendOldValues: boolean): void {
   const { name, left, right, store, emit } = node;
-  for (const side of [left, right]) builder.addProcessor(side.name, side.supplierOf(sendOldValues), [side.table.name], side.otherStores);
+  for (const side of [left, right]) builder.addOperator(side.name, side.supplierOf(sendOldValues), [side.table.name], side.otherStores);
   const supplier = store === null ? passThroughOperator() : tableWriterOperator(store, emit);
-  builder.addProcessor(name, supplier, [left.name, right.name]);
+  builder.addOperator(name, supplier, [left.name, right.name]);
   if (store !== null) builder.addStateStore(store, { processors: [name] });
 }

@@ -4,7 +4,7 @@ import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import type { Headers } from '../../bytes/headers.js';
 import { ForwardScope } from '../forward-scope.js';
 import type { OperatorContext } from '../operator.js';
-import { UserContext } from '../processor-operator.js';
+import { UserContext } from '../user-context.js';
 import type { ProcessorContext, Record } from '../processor.js';
 import type { AsyncCall, AsyncWork } from './async-operator.js';
 

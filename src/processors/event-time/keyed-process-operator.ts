@@ -5,7 +5,7 @@ import { MillraceError } from '../../errors.js';
 import { ForwardScope } from '../forward-scope.js';
 import type { OperatorContext, OperatorSupplier } from '../operator.js';
 import type { Record } from '../processor.js';
-import { UserContext } from '../processor-operator.js';
+import { UserContext } from '../user-context.js';
 import { noNamespace } from '../state/keyed-state-backend.js';
 import type { KeyedStates, StateAccess } from '../state/keyed-states.js';
 import type { AnyStateDescriptor } from '../state/state-descriptor.js';

@@ -124,6 +124,8 @@ export class OperatorHarness {
       downstream: this.output,
       record,
       defaultEmit: options.defaultEmit ?? 'onUpdate',
+      hasDeadLetterTopic: false,
+      deadLetter: () => undefined,
       child: (name) => {
         const child = this.children[name];
         if (child === undefined) throw new MillraceError('MILL_TOPOLOGY_INVALID', `no child ${name}`);

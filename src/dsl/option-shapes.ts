@@ -1,0 +1,109 @@
+/** What the options of each DSL call may be. */
+import {
+  anyObject,
+  anything,
+  callback,
+  flag,
+  list,
+  milliseconds,
+  oneOf,
+  serde,
+  text,
+  wholeNumber,
+  type ShapeOf,
+} from '../errors/checked-options.js';
+import type { GlobalJoinOptions } from './kstream.js';
+import type {
+  CogroupedWindowOptions,
+  ConsumedOptions,
+  DerivedTableOptions,
+  ForeignKeyJoinOptions,
+  GlobalTableOptions,
+  GroupedOptions,
+  JoinedOptions,
+  KeyOptions,
+  LateOptions,
+  MappedTableOptions,
+  MaterializedOptions,
+  NamedOptions,
+  ProcessOptions,
+  ProcessValuesOptions,
+  ProducedOptions,
+  RecordOptions,
+  RepartitionedOptions,
+  SourceTableOptions,
+  StreamJoinOptions,
+  StreamTableOptions,
+  TableOptions,
+  ValueOptions,
+  WindowMaterializedOptions,
+  WindowTableOptions,
+} from './options.js';
+
+const engine = oneOf('memory', 'leveldb');
+const tableEmit = oneOf('onUpdate', 'onCommit');
+const both = { keySerde: serde, valueSerde: serde };
+
+const named = { name: text } satisfies ShapeOf<NamedOptions>;
+// Both serdes everywhere: people keep them in one object, and the one that is not needed does no harm.
+const keyed = { ...named, ...both } satisfies ShapeOf<KeyOptions<unknown>>;
+const valued = { ...named, ...both } satisfies ShapeOf<ValueOptions<unknown>>;
+const record = { ...named, ...both } satisfies ShapeOf<RecordOptions<unknown, unknown>>;
+const grouped = { ...named, ...both } satisfies ShapeOf<GroupedOptions<unknown, unknown>>;
+const consumed = {
+  ...record,
+  timestampExtractor: anyObject,
+  offsetReset: oneOf('earliest', 'latest', 'none'),
+  watermarks: anyObject,
+} satisfies ShapeOf<ConsumedOptions<unknown, unknown>>;
+const kept = { storeName: text, ...both, engine, logged: flag, changelogConfigs: anyObject };
+const materialized = { ...kept, historyRetention: milliseconds } satisfies ShapeOf<MaterializedOptions<unknown, unknown>>;
+const windowMaterialized = { ...materialized, retention: anything } satisfies ShapeOf<WindowMaterializedOptions<unknown, unknown>>;
+/** Told apart where it is taken. */
+const late = { late: anything } satisfies ShapeOf<LateOptions<unknown, unknown>>;
+const table = { ...named, materialized, emit: tableEmit } satisfies ShapeOf<TableOptions<unknown, unknown>>;
+const derived = { ...named, materialized } satisfies ShapeOf<DerivedTableOptions<unknown, unknown>>;
+
+export const shapes = {
+  named,
+  keyed,
+  valued,
+  record,
+  grouped,
+  consumed,
+  produced: { ...record, partitioner: anyObject } satisfies ShapeOf<ProducedOptions<unknown, unknown>>,
+  repartitioned: { ...grouped, partitions: wholeNumber, partitioner: anyObject } satisfies ShapeOf<RepartitionedOptions<unknown, unknown>>,
+  process: { ...record, stores: list } satisfies ShapeOf<ProcessOptions<unknown, unknown>>,
+  processValues: { ...valued, stores: list } satisfies ShapeOf<ProcessValuesOptions<unknown>>,
+  streamJoin: {
+    ...record,
+    windows: anything,
+    storeName: text,
+    leftValueSerde: serde,
+    rightValueSerde: serde,
+    engine,
+    late: anything,
+    logged: flag,
+    changelogConfigs: anyObject,
+  } satisfies ShapeOf<StreamJoinOptions<unknown, unknown, unknown, unknown>>,
+  tableJoin: { ...record, streamValueSerde: serde, grace: milliseconds } satisfies ShapeOf<JoinedOptions<unknown, unknown, unknown>>,
+  globalJoin: { ...valued, keyOf: callback } satisfies ShapeOf<GlobalJoinOptions<unknown, unknown, unknown, unknown>>,
+  table,
+  streamTable: { ...table, ...late } satisfies ShapeOf<StreamTableOptions<unknown, unknown>>,
+  sourceTable: { ...consumed, materialized, emit: tableEmit, ...late } satisfies ShapeOf<SourceTableOptions<unknown, unknown>>,
+  globalTable: { ...consumed, materialized: { storeName: text, ...both, engine } } satisfies ShapeOf<GlobalTableOptions<unknown, unknown>>,
+  foreignKeyJoin: { ...table, foreignKey: callback, otherPartitioner: anyObject } satisfies ShapeOf<
+    ForeignKeyJoinOptions<unknown, unknown, unknown, unknown>
+  >,
+  derived,
+  mapped: { ...derived, ...both } satisfies ShapeOf<MappedTableOptions<unknown, unknown>>,
+  windowTable: {
+    ...named,
+    materialized: windowMaterialized,
+    emit: oneOf('onUpdate', 'onCommit', 'onWindowClose'),
+    ...late,
+  } satisfies ShapeOf<WindowTableOptions<unknown, unknown> & LateOptions<unknown, unknown>>,
+  cogroupedWindow: { ...named, materialized: windowMaterialized, emit: tableEmit, ...late } satisfies ShapeOf<
+    CogroupedWindowOptions<unknown, unknown> & LateOptions<unknown, unknown>
+  >,
+};

@@ -1,0 +1,147 @@
+/**
+ * Options objects, checked where they are given: a misspelt option does nothing silently in plain JavaScript, and does so for ever.
+ *
+ * A shape names every option of a type and what it must be. The compiler holds it to the type, so an option can't be added without its check.
+ */
+import { MillraceError } from '../errors.js';
+
+/** What is wrong with a value, as in `a serde`; null when nothing is. */
+export type OptionCheck = ((value: unknown) => string | null) | OptionShape;
+
+/** An object within the options, checked in turn. */
+export interface OptionShape {
+  readonly [option: string]: OptionCheck;
+}
+
+/** A check for each option of `T`. */
+export type ShapeOf<T> = { readonly [K in keyof Required<T>]: OptionCheck };
+
+/**
+ * @param what whose options these are, as in `count`
+ * @throws MILL_TOPOLOGY_INVALID that names the option, and the one that was probably meant
+ */
+export function checkOptions(what: string, options: unknown, shape: OptionShape): void {
+  if (options !== undefined) requireOptions(what, options, shape);
+}
+
+/** As `checkOptions`, for options that can't be left out. */
+export function requireOptions(what: string, options: unknown, shape: OptionShape): void {
+  if (!isPlain(options)) throw refusal(`${what}: the options must be an object, not ${shown(options)}.`, what, null);
+  checkFields(what, '', options, shape);
+}
+
+function checkFields(what: string, path: string, fields: Readonly<Record<string, unknown>>, shape: OptionShape): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const check = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    const option = `${path}${name}`;
+    if (check === undefined) throw refusal(`${what} has no option ${option}${suggestion(name, Object.keys(shape), path)}.`, what, option);
+    if (value === undefined) continue;
+    if (typeof check === 'function') {
+      const wanted = check(value);
+      if (wanted !== null) throw refusal(`${what}: the option ${option} must be ${wanted}, not ${shown(value)}.`, what, option);
+    } else {
+      if (!isPlain(value)) throw refusal(`${what}: the option ${option} must be an object, not ${shown(value)}.`, what, option);
+      checkFields(what, `${option}.`, value, check);
+    }
+  }
+}
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function suggestion(name: string, known: readonly string[], path: string): string {
+  const near = nearest(name, known);
+  if (near !== null) return `; did you mean ${path}${near}?`;
+  return known.length === 0 ? '' : `; it has ${known.map((option) => `${path}${option}`).join(', ')}`;
+}
+
+/** The known name that differs by letter case, or by at most a third of its letters; null when there is none. */
+export function nearest(name: string, known: readonly string[]): string | null {
+  let best: string | null = null;
+  let least = Infinity;
+  for (const candidate of known) {
+    const steps = distance(name.toLowerCase(), candidate.toLowerCase());
+    if (steps < least && steps <= Math.max(1, Math.floor(candidate.length / 3))) {
+      best = candidate;
+      least = steps;
+    }
+  }
+  return best;
+}
+
+/** Insertions, deletions and replacements from one text to the other. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}
+
+function refusal(message: string, what: string, option: string | null): MillraceError {
+  return new MillraceError('MILL_TOPOLOGY_INVALID', message, { details: { call: what, option } });
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `"${value}"`;
+  if (typeof value === 'function') return `the function ${value.name || '(anonymous)'}`;
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' && value !== null ? 'an object of another kind' : String(value);
+}
+
+// --- what options may be ---
+
+export function text(value: unknown): string | null {
+  return typeof value === 'string' ? null : 'a text';
+}
+
+export function flag(value: unknown): string | null {
+  return typeof value === 'boolean' ? null : 'true or false';
+}
+
+export function milliseconds(value: unknown): string | null {
+  return typeof value === 'number' && value >= 0 ? null : 'milliseconds, 0 or more';
+}
+
+export function wholeNumber(value: unknown): string | null {
+  return typeof value === 'number' && Number.isInteger(value) ? null : 'a whole number';
+}
+
+export function callback(value: unknown): string | null {
+  return typeof value === 'function' ? null : 'a function';
+}
+
+export function serde(value: unknown): string | null {
+  const fits =
+    typeof value === 'object' &&
+    value !== null &&
+    'serialize' in value &&
+    typeof value.serialize === 'function' &&
+    'deserialize' in value &&
+    typeof value.deserialize === 'function';
+  return fits ? null : 'a serde, such as serdes.string';
+}
+
+export function anyObject(value: unknown): string | null {
+  return typeof value === 'object' && value !== null ? null : 'an object';
+}
+
+export function list(value: unknown): string | null {
+  return Array.isArray(value) ? null : 'an array';
+}
+
+/** Checked by whoever takes it. */
+export function anything(): null {
+  return null;
+}
+
+export function oneOf(...allowed: readonly string[]): (value: unknown) => string | null {
+  const wanted = allowed.map((name) => `"${name}"`).join(' or ');
+  return (value) => (typeof value === 'string' && allowed.includes(value) ? null : wanted);
+}

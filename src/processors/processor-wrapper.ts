@@ -1,0 +1,91 @@
+/**
+ * The hook around every processor of a topology, those of the DSL included (Kafka Streams' `ProcessorWrapper`, KIP-1112): for tracing, measuring, testing.
+ *
+ * Without a wrapper nothing of this is in the way of a record. A wrapped node is called through one object more; `proceed` is one function for its whole life.
+ */
+import type { MaybeAsync } from '../bytes/maybe-async.js';
+import type { Operator, OperatorContext } from './operator.js';
+import { RecordMetaView, type RecordMeta } from './record-meta.js';
+
+/** The processor that is about to be wrapped. */
+export interface WrappedProcessor {
+  /** Name of the node, as `topology.describe()` shows it. */
+  readonly name: string;
+  readonly taskId: string;
+  readonly partition: number;
+  /** Stores that are connected to it. */
+  readonly stores: readonly string[];
+}
+
+/** What runs around one processor of one task. Each part is optional; what it does not call `proceed` for does not happen. */
+export interface ProcessorAround {
+  /** Around each record. `value` is what the engine hands on: between table operators a `Change`. Return or await what `proceed` gives. */
+  process?(
+    key: unknown,
+    value: unknown,
+    timestamp: number,
+    proceed: (key: unknown, value: unknown, timestamp: number) => MaybeAsync,
+    meta: RecordMeta,
+  ): MaybeAsync;
+  /** Around each timer callback. */
+  punctuate?(timestamp: number, proceed: (timestamp: number) => MaybeAsync): MaybeAsync;
+  /** Around what it emits at a commit. Called for every processor, also for those that hold nothing back. */
+  flush?(proceed: () => MaybeAsync): MaybeAsync;
+  /** After its `close`. */
+  closed?(): void;
+}
+
+/** Called once for each processor of each task, when the task is opened. null or undefined: this one is left alone. */
+export type ProcessorWrapper = (processor: WrappedProcessor) => ProcessorAround | null | undefined;
+
+export class WrappedOperator implements Operator {
+  declare private meta: RecordMetaView;
+  private readonly proceed: (key: unknown, value: unknown, timestamp: number) => MaybeAsync;
+  private readonly proceedFlush: () => MaybeAsync;
+
+  constructor(
+    private readonly operator: Operator,
+    private readonly around: ProcessorAround,
+  ) {
+    this.proceed = (key, value, timestamp) => operator.process(key, value, timestamp);
+    this.proceedFlush = () => operator.flush?.();
+  }
+
+  get unfinished(): Operator['unfinished'] {
+    return this.operator.unfinished;
+  }
+
+  get hasDueTimers(): boolean {
+    return this.operator.hasDueTimers === true;
+  }
+
+  init(context: OperatorContext): void {
+    this.meta = new RecordMetaView(context.record);
+    this.operator.init(context);
+  }
+
+  process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
+    const { around } = this;
+    if (around.process === undefined) return this.operator.process(key, value, timestamp);
+    this.meta.timestamp = timestamp;
+    return around.process(key, value, timestamp, this.proceed, this.meta);
+  }
+
+  flush(): MaybeAsync {
+    const { around } = this;
+    return around.flush === undefined ? this.proceedFlush() : around.flush(this.proceedFlush);
+  }
+
+  onWatermark(watermark: number): MaybeAsync {
+    return this.operator.onWatermark?.(watermark);
+  }
+
+  close(): MaybeAsync {
+    const closing = this.operator.close?.();
+    if (closing === undefined) {
+      this.around.closed?.();
+      return;
+    }
+    return closing.then(() => this.around.closed?.());
+  }
+}

@@ -1,0 +1,57 @@
+/** What processors of users see of the engine, over the context of their node. */
+import { noHeaders } from '../bytes/headers.js';
+import type { MaybeAsync } from '../bytes/maybe-async.js';
+import type { StateStore } from '../stores/store.js';
+import type { ForwardScope } from './forward-scope.js';
+import type { Cancellable, Downstream, OperatorContext, ScheduleOptions } from './operator.js';
+import type { ProcessingContext, ProcessorContext, RecordMetadata } from './processor.js';
+
+export abstract class BaseUserContext implements ProcessingContext {
+  readonly applicationId: string;
+  readonly taskId: string;
+  readonly partition: number;
+
+  constructor(
+    private readonly context: OperatorContext,
+    protected readonly scope: ForwardScope,
+  ) {
+    this.applicationId = context.applicationId;
+    this.taskId = context.taskId;
+    this.partition = context.partition;
+  }
+
+  store<S extends StateStore = StateStore>(name: string): S {
+    return this.context.store(name) as S;
+  }
+
+  schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
+    return this.context.schedule(options, (timestamp) => this.scope.run(callback, timestamp, timestamp, noHeaders));
+  }
+
+  recordMetadata(): RecordMetadata | null {
+    const { topic, partition, offset } = this.context.record;
+    return topic === null ? null : { topic, partition, offset };
+  }
+
+  streamTime(): number {
+    return this.context.streamTime();
+  }
+
+  wallClock(): number {
+    return this.context.wallClock();
+  }
+
+  commit(): void {
+    this.context.requestCommit();
+  }
+
+  protected target(child: string | undefined): Downstream {
+    return child === undefined ? this.context.downstream : this.context.child(child);
+  }
+}
+
+export class UserContext<KOut, VOut> extends BaseUserContext implements ProcessorContext<KOut, VOut> {
+  forward(record: Parameters<ProcessorContext<KOut, VOut>['forward']>[0], child?: string): MaybeAsync {
+    return this.scope.forward(this.target(child), record.key, record.value, record.timestamp, record.headers);
+  }
+}
