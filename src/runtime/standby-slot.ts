@@ -143,6 +143,7 @@ export class StandbySlot {
     const opened = await parts.states.open(plan);
     this.opened = opened;
     signal.throwIfAborted();
+    opened.state.wipeUnlogged();
     const stores = changelogs.map((changelog, index) => {
       const known = bounds[index] ?? { start: 0, end: 0 };
       const start = beginStore({ taskId: this.id, state: opened.state }, changelog, known, parts);

@@ -8,48 +8,28 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MillraceError } from '../errors.js';
-import type { Logger } from '../observability/logger.js';
-import type { CompiledSerde } from '../serdes/serde.js';
 import { additionalRetentionMs } from './changelog-topic.js';
+import { withTracking } from './change-tracking.js';
 import { CacheBudget } from './cache-budget.js';
 import type { Engine, EngineBatch } from './engine/engine.js';
 import { openLevelEngine } from './engine/level-engine.js';
 import { deleteStoreMeta, putCleanEnd, putEpoch, putStoreMeta, readEngineMeta } from './engine-meta.js';
-import type { ChangelogIdentity, EngineMeta, StoreMeta } from './engine-meta.js';
+import type { ChangelogIdentity, EngineMeta } from './engine-meta.js';
 import { EpochLog } from './epoch-log.js';
 import type { AnyLayer, AnyState, FrozenEpoch } from './epoch-log.js';
 import { EpochWriter, releaseRows } from './epoch-writer.js';
 import type { StoreReader } from './reading/store-reader.js';
 import { RestoreBuffer } from './restore-buffer.js';
-import { layoutOf } from './segment-interval.js';
+import { engineOf, sameChangelog, usable } from './store-resumption.js';
 import { SerialQueue } from './serial-queue.js';
-import type { StateStore, StoreSpec } from './store.js';
+import type { StateStore } from './store.js';
 import { idPrefix } from './store-environment.js';
 import type { ChangelogSink } from './store-environment.js';
 import type { StoreMarks } from './store-marks.js';
+import type { TaskStateOptions } from './task-state-options.js';
 import { TaskStore } from './task-store.js';
 
-export interface TaskStateOptions {
-  readonly taskId: string;
-  /** The task's directory; null: everything in memory, whatever the specs say. */
-  readonly directory: string | null;
-  readonly specs: readonly StoreSpec[];
-  /** The app's `emit`: whether stores that track changes `ifEmittingOnCommit` do so. Default true. */
-  readonly emitsOnCommit?: boolean;
-  readonly defaultEngine: 'memory' | 'leveldb';
-  serdes(spec: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
-  /** Bytes that rows of LevelDB stores may take in memory. */
-  readonly cacheBytes: number;
-  readonly logger: Logger;
-  /** Milliseconds between engine writes. Default 1000. */
-  readonly flushIntervalMs?: number;
-  /** Wall clock, ms. Default `Date.now`. */
-  readonly now?: () => number;
-  /** Timestamp of the record in work: that of the changelog records of plain stores. Default: the wall clock. */
-  readonly recordTimestamp?: () => number;
-  /** Called once when the state is closed. */
-  readonly onClosed?: () => void;
-}
+export type { TaskStateOptions } from './task-state-options.js';
 
 /**
  * Compaction takes tombstones away after `delete.retention.ms`, 24 h by default: a store that was away longer would keep rows that were deleted meanwhile.
@@ -59,6 +39,7 @@ const longestAwayMs = 23 * 60 * 60 * 1000;
 const flushEarlyBytes = 16 * 1024 * 1024;
 /** Due bytes past which a failing engine write is no longer put off. */
 const flushGiveUpBytes = 128 * 1024 * 1024;
+
 export class TaskState {
   /** Last epoch in the engine, -1 before the first. */
   epoch = -1;
@@ -262,6 +243,11 @@ export class TaskState {
     const { retention = 0 } = store.state.spec;
     const closedUpTo = Math.max(store.marks.closedUpTo, store.marks.observed - retention - additionalRetentionMs);
     return this.queue.run(() => this.expire(store, { ...store.marks, closedUpTo }));
+  }
+
+  /** Stores without a changelog start over: a standby's task runs elsewhere, and nothing tells what it does to them. */
+  wipeUnlogged(): void {
+    for (const store of this.stores.values()) if (!store.state.spec.logged) this.wipeStore(store);
   }
 
   /** The store has all there is in its changelog now, although no record said so for long. */
@@ -493,28 +479,6 @@ export class TaskState {
   }
 }
 
-function engineOf(spec: StoreSpec, options: TaskStateOptions): 'memory' | 'leveldb' {
-  return options.directory === null ? 'memory' : (spec.engine ?? options.defaultEngine);
-}
-
-/** A store that was built in another way is started over; one without a changelog goes on only after a clean end, since nothing could catch it up. */
-function usable(known: StoreMeta | undefined, spec: StoreSpec, engine: Engine | null, meta: EngineMeta | null): StoreMeta | undefined {
-  if (known === undefined || engine === null || known.kind !== spec.kind || (known.layout ?? '') !== layoutOf(spec)) return undefined;
-  if (!spec.logged && meta?.clean !== true) return undefined;
-  return known;
-}
-
-function sameChangelog(known: ChangelogIdentity, found: ChangelogIdentity): boolean {
-  if (known.topic !== found.topic) return false;
-  if (known.topicId !== null && found.topicId !== null && known.topicId !== found.topicId) return false;
-  return known.clusterId === null || found.clusterId === null || known.clusterId === found.clusterId;
-}
-
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
-}
-
-/** Nobody drains the changes of a store whose operator emits at once: a list of them would only grow. */
-function withTracking(spec: StoreSpec, emitsOnCommit: boolean): StoreSpec {
-  return spec.trackChanges === 'ifEmittingOnCommit' ? { ...spec, trackChanges: emitsOnCommit } : spec;
 }

@@ -33,6 +33,8 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+const unlogged = stores.keyValue({ name: 'scratch', keySerde: serdes.string, valueSerde: serdes.string, logged: false });
+
 const planOf = async (id: string): Promise<TaskPlan> =>
   ({
     id,
@@ -237,6 +239,27 @@ describe('a standby', () => {
     made.assign(['0_0'], [], none);
     await caughtUp(made, 2000);
     expect(pauses).toBeGreaterThan(0);
+  });
+
+  it('keeps nothing of stores without a changelog from when the task ran here', async () => {
+    const before = await TaskState.open({
+      taskId: '0_0',
+      directory: join(directory, '0_0'),
+      specs: [spec, unlogged],
+      defaultEngine: 'leveldb',
+      serdes: (given) => new SerdeDefaults(null, null).ofStore(given),
+      cacheBytes: 1000,
+      logger: silentLogger,
+    });
+    (before.store('scratch') as KeyValueStore<string, string>).put('k', 'old');
+    before.freeze(1, { append: () => undefined });
+    before.committed(1, new Map());
+    await before.close({ clean: true });
+    feed(1);
+    const { made } = standbys({ planOf: async (id) => ({ ...(await planOf(id)), stores: [spec, unlogged] }) });
+    made.assign(['0_0'], [], none);
+    await caughtUp(made, 1);
+    expect((made.tasks.get('0_0')!.state.store('scratch') as KeyValueStore<string, string>).get('k')).toBeNull();
   });
 
   it('whose position was compacted away restores whole', async () => {

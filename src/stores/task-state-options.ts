@@ -1,0 +1,26 @@
+import type { Logger } from '../observability/logger.js';
+import type { CompiledSerde } from '../serdes/serde.js';
+import type { StoreSpec } from './store.js';
+
+/** What the state of a task is opened from. */
+export interface TaskStateOptions {
+  readonly taskId: string;
+  /** The task's directory; null: everything in memory, whatever the specs say. */
+  readonly directory: string | null;
+  readonly specs: readonly StoreSpec[];
+  /** The app's `emit`: whether stores that track changes `ifEmittingOnCommit` do so. Default true. */
+  readonly emitsOnCommit?: boolean;
+  readonly defaultEngine: 'memory' | 'leveldb';
+  serdes(spec: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
+  /** Bytes that rows of LevelDB stores may take in memory. */
+  readonly cacheBytes: number;
+  readonly logger: Logger;
+  /** Milliseconds between engine writes. Default 1000. */
+  readonly flushIntervalMs?: number;
+  /** Wall clock, ms. Default `Date.now`. */
+  readonly now?: () => number;
+  /** Timestamp of the record in work: that of the changelog records of plain stores. Default: the wall clock. */
+  readonly recordTimestamp?: () => number;
+  /** Called once when the state is closed. */
+  readonly onClosed?: () => void;
+}
