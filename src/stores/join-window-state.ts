@@ -21,6 +21,11 @@ interface JoinRecord<V> {
 export class JoinWindowState<K, V> extends EntryListState<K, V> implements JoinWindowStore<K, V> {
   protected readonly suffixBytes = changelogSuffixBytes;
 
+  /** Also of records that were not kept: with a retention of 0 none is. */
+  override observedTime(): number {
+    return this.observed;
+  }
+
   put(key: K, value: V, timestamp: number): void {
     if (timestamp > this.observed) this.observed = timestamp;
     if (timestamp < this.minLive) {
