@@ -12,7 +12,7 @@
 import { ByteWriter } from '../bytes/byte-writer.js';
 import { MillraceError } from '../errors.js';
 import type { CompiledSerde } from '../serdes/serde.js';
-import type { BeforeImages } from './reading/before-images.js';
+import { watchBoth, type BeforeImages } from './reading/before-images.js';
 import type { CacheBudget, Evictable } from './cache-budget.js';
 import { ChangeList } from './change-list.js';
 import type { Engine, EngineBatch } from './engine/engine.js';
@@ -68,10 +68,10 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   committedGeneration = 0;
   /** As of that generation; null: not known, since nothing was committed since the store was opened. */
   committedMarks: StoreMarks | null = null;
+  /** Looks at rows before user code may change their values in place. */
+  private watcher: { capture(row: Row<K, V>): void } | null;
   /** What the committed view needs; only while somebody reads it. */
   images: BeforeImages<K, V> | null = null;
-  /** Rows are looked at before user code may change their values in place. */
-  private watched: boolean;
 
   constructor(environment: StoreEnvironment) {
     const { spec } = environment;
@@ -87,7 +87,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     this.identity = environment.keySerde.valueIsIdentity;
     this.timestamped = spec.kind === 'timestampedKeyValue' || spec.kind === 'timestampedWindow';
     this.changes = spec.trackChanges === true && !keepsLists(spec.kind) ? new ChangeList<K, V>(environment.valueSerde) : null;
-    this.watched = this.changes !== null;
+    this.watcher = this.changes;
     this.budget?.add(this);
   }
 
@@ -117,7 +117,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     const row = table.rows.get(hash);
     if (row === undefined) return this.load(table, key, hash);
     row.referenced = true;
-    if (this.watched) this.watch(row);
+    if (this.watcher !== null) this.watcher.capture(row);
     return row;
   }
 
@@ -160,7 +160,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
       if (bytes !== undefined) {
         this.fill(row, bytes);
         table.link(row);
-        if (this.watched) this.watch(row);
+        if (this.watcher !== null) this.watcher.capture(row);
       }
     }
     return row;
@@ -168,12 +168,6 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
 
   protected absentRow(table: RowTable<K, V>, key: K, hash: unknown, keyBytes: number): Row<K, V> {
     return new Row<K, V>(key, hash, table, rowOverhead + keyBytes);
-  }
-
-  private watch(row: Row<K, V>): void {
-    this.changes?.capture(row);
-    // In the epoch that wrote it already, what stands there is not the value before the epoch.
-    if (row.stamp !== this.generation) this.images?.capture(row);
   }
 
   private firstWrite(located: Row<K, V>): Row<K, V> {
@@ -329,7 +323,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   /** Starts or stops keeping what rows held before the open epochs changed them. */
   keepImages(images: BeforeImages<K, V> | null): void {
     this.images = images;
-    this.watched = images !== null || this.changes !== null;
+    this.watcher = images === null ? this.changes : watchBoth(this, images, this.changes);
   }
 
   get isDirty(): boolean {

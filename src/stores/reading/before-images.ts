@@ -152,6 +152,21 @@ export class BeforeImages<K, V> {
   }
 }
 
+/** Captures rows for the images, and for the list of changes if there is one. */
+export function watchBoth<K, V>(
+  state: { readonly generation: number },
+  images: BeforeImages<K, V>,
+  changes: { capture(row: Row<K, V>): void } | null,
+): { capture(row: Row<K, V>): void } {
+  return {
+    capture: (row) => {
+      changes?.capture(row);
+      // In the epoch that wrote it already, what stands there is not the value before the epoch.
+      if (row.stamp !== state.generation) images.capture(row);
+    },
+  };
+}
+
 /** @throws MILL_STORE_SNAPSHOT_LOST */
 export function mustBeHeld(snapshot: Snapshot, store: string): void {
   if (!snapshot.lost) return;
