@@ -121,7 +121,14 @@ export interface StreamJoinOptions<K, V, VO, VR> extends NamedOptions {
    * `drop` (default) forgets them, `deadLetter` sends them to the app's `deadLetterTopic`, and functions get the streams of them, a side each.
    */
   readonly late?:
-    'drop' | 'deadLetter' | { readonly left?: (late: KStream<K, V>) => void; readonly right?: (late: KStream<K, VO>) => void };
+    | 'drop'
+    | 'deadLetter'
+    | {
+        /** Gets those of this stream. */
+        readonly left?: (late: KStream<K, V>) => void;
+        /** Gets those of the other stream. */
+        readonly right?: (late: KStream<K, VO>) => void;
+      };
   /** Whether the stores have changelogs. Default true. */
   readonly logged?: boolean;
   /** Further configs of the changelog topics. */
