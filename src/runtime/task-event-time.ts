@@ -153,11 +153,6 @@ export class TaskEventTime {
     });
   }
 
-  /** The bounded input is read to its end: no more records come from the partitions with a strategy of their own. */
-  end(): void {
-    this.sources.end();
-  }
-
   /** Takes the watermark on until all operators have it, or until `deadline` (ms of `performance.now()`), but by one portion at least. */
   propagate(deadline: number): MaybeAsync {
     for (let i = 0; i < this.walks.length; i++) {

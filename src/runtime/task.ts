@@ -161,11 +161,6 @@ export class Task implements TaskScope {
     return { task: id, targets: eventTime.targets, mark: eventTime.takeNews(now), streamTime: this.group.streamTime };
   }
 
-  /** The bounded input is read to its end: event time goes to its end with it, and every window below closes. */
-  endEventTime(): void {
-    this.eventTime?.end();
-  }
-
   reads(topic: string, partition: number): boolean {
     return this.byPartition.has(`${topic}-${partition}`);
   }

@@ -1,12 +1,13 @@
 /** Where event time comes from in a topology: sources with a watermark strategy, and repartition topics that carry watermarks from one sub-topology to the next. */
-import type { SubTopology, Topology } from './nodes.js';
+import type { SourceNode, SubTopology, Topology } from './nodes.js';
 
-/** Whether the tasks of a sub-topology have watermarks. */
-export function hasEventTime(topology: Topology, sub: SubTopology): boolean {
-  return sub.nodes.some((name) => {
+/** The sources of a sub-topology that say something about event time. */
+export function eventTimeSources(topology: Topology, sub: SubTopology): SourceNode[] {
+  return sub.nodes.flatMap((name) => {
     const node = topology.nodes.get(name);
-    if (node?.kind !== 'source') return false;
-    return node.watermarks !== null || node.topics.some((topic) => topic.internal && watermarkWriters(topology, topic.name).length > 0);
+    if (node?.kind !== 'source') return [];
+    const isTold = node.topics.some((topic) => topic.internal && watermarkWriters(topology, topic.name).length > 0);
+    return isTold || node.watermarks !== null ? [node] : [];
   });
 }
 
@@ -14,6 +15,7 @@ export function hasEventTime(topology: Topology, sub: SubTopology): boolean {
 export function watermarkWriters(topology: Topology, repartitionTopic: string): SubTopology[] {
   if (topology.repartitionTopics.get(repartitionTopic)?.carriesWatermarks !== true) return [];
   return topology.subTopologies.filter(
-    (sub) => sub.sinkTopics.some(({ name, internal }) => internal && name === repartitionTopic) && hasEventTime(topology, sub),
+    (sub) =>
+      sub.sinkTopics.some(({ name, internal }) => internal && name === repartitionTopic) && eventTimeSources(topology, sub).length > 0,
   );
 }

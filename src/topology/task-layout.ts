@@ -2,9 +2,9 @@
  * Which tasks a topology has, and what each reads and keeps. Pure: the same topology and partition counts give the same layout in every instance,
  * which is what lets a leader assign tasks and another member run them.
  */
-import type { StoreNode, Topology, TopicRef } from './nodes.js';
+import type { StoreNode, SubTopology, Topology, TopicRef } from './nodes.js';
 import type { PartitionCountOf, TopicsMatching } from './partition-counts.js';
-import { watermarkWriters } from './event-time.js';
+import { eventTimeSources, watermarkWriters } from './event-time.js';
 import { noTopicMatches } from './partition-counts.js';
 import { sourceTopicRefs } from './source-topic-refs.js';
 
@@ -90,10 +90,22 @@ export class TaskLayout {
   watermarkSenders(topic: string): readonly TaskId[] {
     for (const name of this.#topology.repartitionTopics.keys()) {
       if (qualifiedName(this.#applicationId, { name, internal: true }) !== topic) continue;
-      const writers = new Set(watermarkWriters(this.#topology, name).map(({ id }) => id));
-      return this.tasks.filter(({ subTopology }) => writers.has(subTopology));
+      return watermarkWriters(this.#topology, name).flatMap((sub) => {
+        const count = this.#watermarkedPartitions(sub);
+        return this.tasks.filter(({ subTopology, partition }) => subTopology === sub.id && partition < count);
+      });
     }
     return [];
+  }
+
+  /** Tasks from here on read no partition that says anything about event time: nobody may wait for their watermarks. */
+  #watermarkedPartitions(sub: SubTopology): number {
+    const counts = eventTimeSources(this.#topology, sub).flatMap(({ pattern, topics }) =>
+      pattern === null
+        ? topics.map((topic) => this.#partitionCountOf(topic) ?? 0)
+        : (this.#topics.get(sub.id) ?? []).map(({ partitions }) => partitions),
+    );
+    return Math.max(0, ...counts);
   }
 
   /** The repartition topics through which the tasks of a sub-topology send their watermarks. */

@@ -107,6 +107,13 @@ describe('event time across a repartition topic', () => {
     expect(driver.outputTopic('late', numbers).readAll()).toMatchObject([{ key: 'a', value: 7 }]);
   });
 
+  it('has an end with a bounded input: every window behind it closes', async () => {
+    await using driver = new TopologyTestDriver(byRoom(), { partitions: { readings: 2 } });
+    await driver.inputTopic('readings', numbers).pipe('a1', 1, { timestamp: 5, partition: 0 });
+    await driver.endInput();
+    expect(driver.outputTopic('sums', sumSerdes).readAll().map(shown)).toEqual(['a from 0: 1']);
+  });
+
   it('goes through the one topic that is left of several that were merged', async () => {
     const builder = new StreamsBuilder();
     const upper = builder

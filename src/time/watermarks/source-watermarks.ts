@@ -9,7 +9,7 @@ import type { Alignment, AlignmentMember } from './alignment.js';
 import { GeneratorWithIdleness } from './generator-with-idleness.js';
 import { WatermarkCombiner } from './watermark-combiner.js';
 import { defaultWatermarkInterval, type WatermarkStrategy } from './watermark-strategy.js';
-import { endOfTime, noWatermark, type WatermarkOutput } from './watermark.js';
+import { noWatermark, type WatermarkOutput } from './watermark.js';
 
 export interface WatermarkedPartition {
   readonly topic: string;
@@ -153,11 +153,6 @@ export class SourceWatermarks {
     for (const { index: of, task, heard, watermark, idle } of this.senders.values())
       if (of === index && heard) marks.set(task, { watermark, idle });
     return marks;
-  }
-
-  /** A bounded input is read to its end: nothing more comes from the partitions, so every window may close once the upstream tasks say the same. */
-  end(): void {
-    for (const part of this.own) if (part !== null) this.combiner.advance(part.id, endOfTime);
   }
 
   /** The watermarks that alignment compares, by the group of their strategies. */

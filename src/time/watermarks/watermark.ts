@@ -1,11 +1,10 @@
 /**
  * Watermarks: `t` says that no more records with a timestamp at or below `t` are expected. Records that come all the same are late, no error.
  *
- * A watermark is a number of milliseconds. Before the first one it is `noWatermark`, after the end of a bounded input `endOfTime`; both behave under
+ * A watermark is a number of milliseconds. Before the first one it is `noWatermark`; a generator that says `Infinity` expects nothing more. Both behave under
  * plus and minus as they should, so nothing overflows.
  */
 export const noWatermark = -Infinity;
-export const endOfTime = Infinity;
 
 /** Takes what a generator or a combiner says. */
 export interface WatermarkOutput {

@@ -53,12 +53,6 @@ describe('watermarks of a source', () => {
     source.onPeriodicEmit(0, () => true);
     expect(source.watermark).toBe(500);
   });
-
-  it('come to the end with a bounded input', () => {
-    const source = two();
-    source.end();
-    expect(source.watermark).toBe(Infinity);
-  });
 });
 
 describe('alignment', () => {
