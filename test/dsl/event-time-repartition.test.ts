@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { KStream } from '../../src/dsl/kstream.js';
+import type { Windowed } from '../../src/time/windowed.js';
 import { timeWindowedSerde } from '../../src/serdes/windowed.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
@@ -19,11 +20,11 @@ function byRoom(bound = 0, options: WatermarkOptions = {}): Topology {
   return builder.build();
 }
 
-function sums(readings: KStream<string, number>): KStream<unknown, number> {
+function sums(readings: KStream<string, number>): KStream<Windowed<string>, number> {
   return readings
     .keyBy((_value, key) => key.slice(0, 1), { name: 'by-room', keySerde: serdes.string, valueSerde: serdes.double })
     .window(tumblingEventTime({ size: 10 }))
-    .reduce((a, b) => a + b, { name: 'sum', valueSerde: serdes.double }) as KStream<unknown, number>;
+    .reduce((a, b) => a + b, { name: 'sum', valueSerde: serdes.double });
 }
 
 interface Sum {
