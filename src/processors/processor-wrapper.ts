@@ -80,6 +80,10 @@ export class WrappedOperator implements Operator {
     return this.operator.onWatermark?.(watermark);
   }
 
+  onEndOfInput(): MaybeAsync {
+    return this.operator.onEndOfInput?.();
+  }
+
   close(): MaybeAsync {
     const closing = this.operator.close?.();
     if (closing === undefined) {

@@ -8,12 +8,13 @@ import { TaskFailures } from './failures.js';
 import { NodeContext, type TaskScope } from './node-context.js';
 import { SinkOperator } from './sink-operator.js';
 import { SourceReader } from './source-reader.js';
+import type { NamedOperator } from './time-stages.js';
 
 /** The operators of one task, wired: what `wireTask` makes of a sub-topology. */
 export interface WiredTask {
   readonly sources: ReadonlyMap<string, SourceReader>;
   /** In topological order, parents first. */
-  readonly operators: readonly { readonly name: string; readonly operator: Operator }[];
+  readonly operators: readonly NamedOperator[];
   /** What stands in front of each processor node and says of an error whose fault it is. */
   readonly guards: ReadonlyMap<string, NodeGuard>;
   /** Sends the results of asynchronous operators, under the same guard. */
@@ -80,7 +81,7 @@ export function wireTask(
   }
   return {
     sources,
-    operators: [...operators].map(([name, operator]) => ({ name, operator })),
+    operators: [...operators].map(([name, operator]) => ({ name, operator, guard: guards.get(name) ?? null })),
     guards,
     results,
     failures,

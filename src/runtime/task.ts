@@ -421,13 +421,15 @@ export class Task implements TaskScope {
 
   /** Final results of one stage, parents first: what operators hold, then their stream-time punctuations once more, at the time that was reached. */
   private async endStage({ operators }: TimeStage): Promise<void> {
-    for (const { name, operator } of operators) {
+    for (const { name, operator, guard } of operators) {
       const { streamTime } = this.group;
       this.record.enterTimer(Math.max(0, streamTime));
       this.isFlushing = true;
       await operator.flush?.();
       this.isFlushing = false;
-      await this.wired.guards.get(name)?.punctuate(() => operator.onEndOfInput?.(), Math.max(0, streamTime));
+      await guard?.punctuate(() => operator.onEndOfInput?.(), Math.max(0, streamTime));
+      // Behind a timer that failed and is given up, at the time that the end has brought.
+      while (operator.hasDueTimers === true) await guard?.punctuate(() => operator.onWatermark?.(-Infinity), Math.max(0, streamTime));
       if (streamTime >= 0) for (const fire of this.ending.punctuatorsOf(name)) await fire(streamTime);
     }
   }

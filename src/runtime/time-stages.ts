@@ -1,11 +1,13 @@
-import type { UnfinishedWork } from '../processors/operator.js';
-import type { Operator } from '../processors/operator.js';
+import type { NodeGuard } from '../processors/node-guard.js';
+import type { Operator, UnfinishedWork } from '../processors/operator.js';
 import type { Topology } from '../topology/nodes.js';
 import { PunctuationQueue } from '../time/punctuation-queue.js';
 
 export interface NamedOperator {
   readonly name: string;
   readonly operator: Operator;
+  /** What decides on its errors; null for nodes that no user function runs in. */
+  readonly guard: NodeGuard | null;
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
-import { MillraceError } from '../errors.js';
 import type { Operator } from '../processors/operator.js';
 import type { TaskRecord } from './task-record.js';
 import type { NamedOperator, TimeStage } from './time-stages.js';
@@ -49,7 +48,7 @@ export class WatermarkWalk {
       const { operator } = node;
       if (operator.onWatermark !== undefined) {
         this.record.enterTimer(Math.max(0, Math.min(this.given, Number.MAX_SAFE_INTEGER)));
-        const pending = this.tell(node, operator.onWatermark.bind(operator));
+        const pending = this.tell(node);
         if (pending !== undefined) return pending.then(() => this.afterPortion(operator, deadline));
         if (operator.hasDueTimers === true) {
           if (performance.now() >= deadline) return;
@@ -68,20 +67,9 @@ export class WatermarkWalk {
     return this.goOn(deadline);
   }
 
-  /** Errors of user functions get the node's name. */
-  private tell(node: NamedOperator, onWatermark: (watermark: number) => MaybeAsync): MaybeAsync {
-    try {
-      return onWatermark(this.given)?.catch((error: unknown) => {
-        throw failed(node.name, error);
-      });
-    } catch (error) {
-      throw failed(node.name, error);
-    }
+  /** An error in what the watermark sets off is decided on as that of any timer; what else is due goes on with the next call. */
+  private tell({ operator, guard }: NamedOperator): MaybeAsync {
+    const tell = (): MaybeAsync => operator.onWatermark?.(this.given);
+    return guard === null ? tell() : guard.punctuate(tell, this.record.timestamp);
   }
-}
-
-function failed(node: string, error: unknown): unknown {
-  if (error instanceof MillraceError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new MillraceError('MILL_PROCESSING', `Node ${node} failed at a watermark: ${message}`, { cause: error, details: { node } });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { ProcessingHandler } from '../../src/runtime/error-policy.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { KStream } from '../../src/dsl/kstream.js';
 import type { FiredTimer, KeyedProcessor, KeyedProcessorContext } from '../../src/processors/event-time/keyed-processor.js';
@@ -9,6 +10,7 @@ import { continuousProcessingTimeTrigger } from '../../src/processors/windowing/
 import { countTrigger } from '../../src/processors/windowing/triggers/count-trigger.js';
 import { timeWindowedSerde } from '../../src/serdes/windowed.js';
 import { serdes } from '../../src/serdes/serdes.js';
+import type { TestDriverConfig } from '../../src/testing/test-driver-config.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import type { Windowed } from '../../src/time/windowed.js';
 import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
@@ -318,6 +320,91 @@ class Digest implements KeyedProcessor<string, string, string, string> {
     this.words.clear();
   }
 }
+
+/** Counts down: a timer for each record, in event time and by the clock. Keys that begin with `bad` fail in it, `badly` by promise. */
+class Alarm implements KeyedProcessor<string, string, string, string> {
+  declare private context: KeyedProcessorContext<string, string, string>;
+
+  init(context: KeyedProcessorContext<string, string, string>): void {
+    this.context = context;
+  }
+
+  process({ timestamp, value }: Record<string, string>): void {
+    if (value === 'clock') this.context.timers.registerProcessingTimer(this.context.wallClock() + 100);
+    else this.context.timers.registerEventTimer(timestamp + 100);
+  }
+
+  async onTimer({ key, kind }: FiredTimer<string>): Promise<void> {
+    if (key === 'badly') await Promise.reject(new RangeError('no luck'));
+    await this.context.forward({ key, value: kind });
+  }
+}
+
+/** The same, without promises. */
+class PlainAlarm extends Alarm {
+  override onTimer({ key, kind }: FiredTimer<string>): never {
+    if (key.startsWith('bad')) throw new RangeError('no luck');
+    return super.onTimer({ key, kind, time: 0 }) as never;
+  }
+}
+
+describe('a timer that fails', () => {
+  const open = (config: TestDriverConfig, supplier: () => Alarm = () => new PlainAlarm()): TopologyTestDriver => {
+    const builder = new StreamsBuilder();
+    builder
+      .stream('in', { ...texts, watermarks: watermarks.monotonous() })
+      .keyBy()
+      .process(supplier, { name: 'alarm', ...texts })
+      .to('out');
+    return new TopologyTestDriver(builder.build(), { autoCommit: false, ...config });
+  };
+  const rung = (driver: TopologyTestDriver): string[] =>
+    driver
+      .outputTopic('out', texts)
+      .readAll()
+      .map(({ key, value }) => `${key} ${value}`);
+
+  it.each([
+    ['at once', () => new PlainAlarm()],
+    ['by promise', () => new Alarm()],
+  ])('%s, asks the processing handler; the timers behind it fire', async (_how, supplier) => {
+    const asked: unknown[] = [];
+    const processingHandler: ProcessingHandler = (error, { node, topic, timestamp }) => {
+      asked.push([error.message, node, topic, timestamp]);
+      return 'continue';
+    };
+    await using driver = open({ processingHandler }, supplier);
+    const input = driver.inputTopic('in', texts);
+    for (const key of ['a', 'badly', 'c']) await input.pipe(key, 'x', { timestamp: 0 });
+    await input.pipe('end', 'x', { timestamp: 500 });
+    await driver.commit();
+    expect(rung(driver)).toEqual(['a event', 'c event']);
+    expect(asked).toEqual([['no luck', 'alarm', null, 499]]);
+  });
+
+  it.each([
+    ['at once', () => new PlainAlarm()],
+    ['by promise', () => new Alarm()],
+  ])('%s, does not stop the clock of those behind it', async (_how, supplier) => {
+    await using driver = open({ processingHandler: 'continue' }, supplier);
+    const input = driver.inputTopic('in', texts);
+    for (const key of ['badly', 'c']) await input.pipe(key, 'clock', { timestamp: 0 });
+    await driver.advanceWallClock(100);
+    await driver.advanceWallClock(100);
+    await driver.commit();
+    expect(rung(driver)).toEqual(['c processing']);
+  });
+
+  it('stops the app unless the handler says otherwise, and is named', async () => {
+    await using driver = open({});
+    const input = driver.inputTopic('in', texts);
+    await input.pipe('bad', 'x', { timestamp: 0 });
+    await expect(input.pipe('end', 'x', { timestamp: 500 }).then(() => driver.commit())).rejects.toMatchObject({
+      code: 'MILL_PROCESSING',
+      details: { node: 'alarm', topic: null },
+    });
+  });
+});
 
 describe('keyed processors', () => {
   const digests = (options: { readonly watermarks: boolean }) => {

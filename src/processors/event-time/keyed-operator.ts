@@ -59,14 +59,29 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
     }
     if (!this.loaded) return this.load().then(() => this.process(key, value, timestamp));
     this.backend.setCurrentKey(key);
-    return this.after(this.onRecord(key, value, timestamp));
+    let pending: MaybeAsync;
+    try {
+      pending = this.onRecord(key, value, timestamp);
+    } catch (error) {
+      // The app may go on without the record: timers that were set before it failed ring all the same.
+      this.watchClock(-1);
+      throw error;
+    }
+    return this.after(pending, -1);
   }
 
   /** Fires a portion of what is due; `hasDueTimers` tells whether to call again. */
   onWatermark(watermark: number): MaybeAsync {
     if (!this.loaded) return this.load().then(() => this.onWatermark(watermark));
     this.timers.advanceWatermark(watermark);
-    return this.after(this.fireEventTimers(portion));
+    let pending: MaybeAsync;
+    try {
+      pending = this.fireEventTimers(portion);
+    } catch (error) {
+      this.watchClock(-1);
+      throw error;
+    }
+    return this.after(pending, -1);
   }
 
   /** Event time goes to the last timer that is set now, as if a watermark had brought it; one that timers set for later, while they fire, does not fire. */
@@ -116,9 +131,14 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
     }
   }
 
-  private after(pending: MaybeAsync): MaybeAsync {
-    if (pending !== undefined) return pending.then(() => this.watchClock(-1));
-    this.watchClock(-1);
+  private after(pending: MaybeAsync, earliest: number): MaybeAsync {
+    if (pending === undefined) {
+      this.watchClock(earliest);
+      return;
+    }
+    return pending.finally(() => {
+      this.watchClock(earliest);
+    });
   }
 
   /** Sets the alarm to the first processing-time timer, but not before `earliest`. */
@@ -146,9 +166,14 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
   };
 
   private ring(now: number): MaybeAsync {
-    const pending = this.fireProcessingTimers(now, portion);
-    // What is left over waits for the next look at the clock.
-    if (pending !== undefined) return pending.then(() => this.watchClock(now + 1));
-    this.watchClock(now + 1);
+    // What is left over, also behind a timer that failed, waits for the next look at the clock.
+    let pending: MaybeAsync;
+    try {
+      pending = this.fireProcessingTimers(now, portion);
+    } catch (error) {
+      this.watchClock(now + 1);
+      throw error;
+    }
+    return this.after(pending, now + 1);
   }
 }
