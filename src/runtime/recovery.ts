@@ -11,6 +11,9 @@ const recoverable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'MILL_STORE_CORRUPTED',
 ]);
 
+/** Between attempts to recover, or to open a task. */
+export const recoveryPause = { initialMs: 50, maxMs: 10_000 };
+
 /** Whether the thread mends the error by itself, or somebody has to decide. */
 export function recoveryOf(error: unknown): 'recover' | 'ask' {
   if (!(error instanceof MillraceError)) return 'ask';

@@ -14,8 +14,10 @@ import { commitInTime } from './commit-in-time.js';
 import { Drains } from './drains.js';
 import type { EpochRunner } from './epoch-runner.js';
 import type { LongWaits } from './long-waits.js';
+import { OwnedTasks } from './owned-tasks.js';
 import { placesInWork, whyWaiting } from './places-in-work.js';
-import { recoveryOf, retryPauseOf } from './recovery.js';
+import { recoveryOf, recoveryPause, retryPauseOf } from './recovery.js';
+import { RestartPause } from './restart-pause.js';
 import type { StandbyTasks } from './standby-tasks.js';
 import type { StateRestorer } from './state-restorer.js';
 import type { TaskOpener } from './task-opener.js';
@@ -53,12 +55,9 @@ export interface StreamThreadParts {
 const sliceMs = 4;
 /** Longest sleep without news: a guard against a lost wake-up, ms. */
 const longestSleepMs = 1000;
-const recoveryPause = { initialMs: 50, maxMs: 10_000 };
-/** Before tasks run again after failures with no commit in between; the first time there is none. */
-const restartPause = { initialMs: 100, maxMs: 30_000 };
 
 /**
- * One stream thread: the loop that moves records through the tasks assigned to it, and the life of those tasks.
+ * One stream thread: the loop that moves records through the tasks assigned to it, and when those begin, end and begin anew; how they do is in `OwnedTasks`.
  *
  * The group member calls `assigned`, `revoke` and `lost`; the fetcher calls `receive`; the epoch runner reports failures to `fail`. All of it runs in one
  * JavaScript thread, so between two awaits nothing moves. Invariants: a task runs only while it is owned; a revocation is answered after the last
@@ -66,11 +65,10 @@ const restartPause = { initialMs: 100, maxMs: 30_000 };
  * Nothing here waits for a user's function except `revoke`, for `rebalanceTimeout` at most, and a clean `stop`; a loss of the tasks or `stop(false)` ends those two.
  */
 export class StreamThread {
-  readonly tasks = new Map<string, ActiveTask>();
+  /** Those that run. */
+  readonly tasks: ReadonlyMap<string, ActiveTask>;
   readonly timeShares = new TimeShares(performance.now());
-  private readonly opening = new Map<string, { readonly controller: AbortController; readonly done: Promise<void> }>();
-  /** Tasks the group gave to this thread. */
-  readonly owned = new Set<string>();
+  private readonly owning: OwnedTasks;
   private readonly wakeup = new Wakeup();
   private readonly drains = new Drains();
   private recovering: Promise<void> | null = null;
@@ -81,13 +79,27 @@ export class StreamThread {
   private member!: GroupMember;
   private nextFirst = 0;
   private readonly ending = new AbortController();
-  /** Closes under way, whoever asked for them. */
-  private readonly closings = new Set<Promise<void>>();
-  /** Failures since the last committed epoch. */
-  private failures = 0;
-  private resting: NodeJS.Timeout | null = null;
+  private readonly restartPause: RestartPause;
 
-  constructor(private readonly parts: StreamThreadParts) {}
+  constructor(private readonly parts: StreamThreadParts) {
+    const { fetcher, opener, standbys, planOf, logger } = parts;
+    this.restartPause = new RestartPause(logger);
+    this.owning = new OwnedTasks({
+      fetcher,
+      opener,
+      standbys,
+      planOf,
+      logger,
+      onAdopted: this.notify,
+      onOpeningEnded: () => {
+        this.report();
+      },
+      onFailure: (error) => {
+        this.fail(error);
+      },
+    });
+    this.tasks = this.owning.running;
+  }
 
   /** Connects the thread to the collaborators that need it in turn. Called once, before `start`. */
   attach(epochs: EpochRunner, member: GroupMember): void {
@@ -105,16 +117,21 @@ export class StreamThread {
     return this.ending.signal;
   }
 
+  /** Tasks the group gave to this thread. */
+  get owned(): ReadonlySet<string> {
+    return this.owning.ids;
+  }
+
   /** True when everything owned runs. */
   get isRunning(): boolean {
-    return this.recovering === null && this.opening.size === 0 && [...this.owned].every((id) => this.tasks.has(id));
+    return this.recovering === null && this.owning.allRun;
   }
 
   // --- from the group member -------------------------------------------------------------------------------------------------------
 
   assigned(assignment: MemberAssignment): void {
     const next = new Set(assignment.activeTasks.map(formatTaskId));
-    for (const id of next) this.owned.add(id);
+    for (const id of next) this.owning.ids.add(id);
     const standby = assignment.standbyTasks.map(formatTaskId);
     this.parts.standbys.assign(standby, assignment.warmupTasks.map(formatTaskId), this.owned);
     if (this.recovering === null) this.openMissing();
@@ -124,17 +141,17 @@ export class StreamThread {
   /** Commits what the tasks have done and gives them up; after `rebalanceTimeout` without a commit, as if they had been lost. */
   async revoke(tasks: readonly TaskId[]): Promise<void> {
     const ids = tasks.map(formatTaskId);
-    for (const id of ids) this.owned.delete(id);
+    for (const id of ids) this.owning.ids.delete(id);
     const leaving = ids.flatMap((id) => this.tasks.get(id) ?? []);
     const drained = this.drain(leaving);
     this.parts.listener.onActivity('rebalancing');
-    await this.stopOpening(ids);
+    await this.owning.stopOpening(ids);
     let inTime = true;
     if (!this.stopped) {
       inTime = await commitInTime(this.commitAll(drained), this.parts.rebalanceTimeout, (waitedMs) => this.tellWaiting(ids, waitedMs));
       if (!inTime) this.giveUp(ids);
     }
-    await this.closeTasks(ids, inTime && !this.halted && !this.stopped);
+    await this.owning.close(inTime && !this.halted && !this.stopped, ids);
     this.report();
   }
 
@@ -181,8 +198,8 @@ export class StreamThread {
   /** Another member may run these by now: nothing of them is committed any more. */
   lost(tasks: readonly TaskId[]): void {
     const ids = tasks.map(formatTaskId);
-    for (const id of ids) this.owned.delete(id);
-    const running = ids.filter((id) => this.tasks.has(id) || this.opening.has(id));
+    for (const id of ids) this.owning.ids.delete(id);
+    const running = ids.filter((id) => this.owning.isLive(id));
     if (running.length === 0) return;
     this.parts.logger.warn({ tasks: running }, 'the group took tasks away without asking; what was not committed is dropped');
     this.fail(
@@ -232,49 +249,36 @@ export class StreamThread {
     this.parts.listener.onActivity('rebalancing');
     this.recovering = this.recoverUntilDone().finally(() => {
       this.recovering = null;
-      if (pauseMs === null) this.openRested();
-      else this.openAfter(pauseMs);
+      this.openAfter(pauseMs);
       this.report();
       this.wakeup.notify();
     });
   }
 
-  /** A record that fails every time must not keep the thread, the brokers and the log busy: the tasks are opened again after a pause that grows. */
-  private openRested(): void {
-    this.failures++;
-    if (this.failures > 1 && !this.stopped) {
-      const ms = Math.round(backoffMs(this.failures - 1, restartPause, Math.random));
-      this.parts.logger.info(
-        { inMs: ms, failures: this.failures },
-        'failed again before an epoch was committed: resting before the tasks are opened',
-      );
-      this.openAfter(ms);
+  private openAfter(pauseMs: number | null): void {
+    if (this.stopped) return;
+    const ms = pauseMs ?? this.restartPause.afterFailure();
+    if (ms === null) {
+      this.openMissing();
       return;
     }
-    this.openMissing();
-  }
-
-  private openAfter(ms: number): void {
-    if (this.stopped) return;
-    if (this.resting !== null) clearTimeout(this.resting);
-    this.resting = setTimeout(() => {
-      this.resting = null;
+    this.restartPause.begin(ms, () => {
       this.openMissing();
       this.report();
-    }, ms);
+    });
   }
 
   /** An epoch was committed. */
   committed(): void {
-    this.failures = 0;
+    this.restartPause.committed();
     this.wakeup.notify();
   }
 
   private async recoverUntilDone(): Promise<void> {
     for (let attempt = 1; !this.stopped; attempt++) {
       try {
-        await this.stopOpening([...this.opening.keys()]);
-        await this.closeTasks([...this.tasks.keys()], false);
+        await this.owning.stopOpening();
+        await this.owning.close(false);
         await this.parts.producer.init();
         this.epochs.recovered();
         return;
@@ -296,76 +300,9 @@ export class StreamThread {
     });
   }
 
-  // --- tasks -----------------------------------------------------------------------------------------------------------------------
-
   private openMissing(): void {
-    if (this.stopped || this.halted || this.resting !== null) return;
-    for (const id of this.owned) if (!this.tasks.has(id) && !this.opening.has(id)) this.openTask(id);
-  }
-
-  private openTask(id: string): void {
-    const controller = new AbortController();
-    const done = this.openUntilDone(id, controller.signal).finally(() => {
-      this.opening.delete(id);
-      this.report();
-    });
-    this.opening.set(id, { controller, done });
-  }
-
-  private async openUntilDone(id: string, signal: AbortSignal): Promise<void> {
-    const givenUp = (): boolean => signal.aborted || !this.owned.has(id);
-    for (let attempt = 1; !givenUp(); attempt++) {
-      try {
-        const active = await this.parts.opener.open(await this.parts.planOf(id), signal, () => this.parts.standbys.release(id));
-        if (givenUp()) {
-          await active.close(false);
-          return;
-        }
-        this.adopt(active);
-        return;
-      } catch (error) {
-        if (givenUp()) return;
-        if (recoveryOf(error) !== 'recover') {
-          this.fail(error);
-          return;
-        }
-        this.parts.logger.warn({ taskId: id, error: String(error), attempt }, 'could not open the task; trying again');
-        await delay(backoffMs(attempt, recoveryPause, Math.random), signal).catch(() => undefined);
-      }
-    }
-  }
-
-  private adopt(active: ActiveTask): void {
-    this.tasks.set(active.id, active);
-    for (const { topic, partition, offset, topicId, hasEnded } of active.task.positions())
-      if (hasEnded !== true) this.parts.fetcher.assign({ topic, partition }, offset, topicId);
-    this.wakeup.notify();
-  }
-
-  private async stopOpening(ids: readonly string[]): Promise<void> {
-    const stopping = ids.flatMap((id) => this.opening.get(id) ?? []);
-    for (const { controller } of stopping) controller.abort(new MillraceError('MILL_STATE_INVALID', 'the task is given up'));
-    await Promise.all(stopping.map(({ done }) => done));
-  }
-
-  private async closeTask(id: string, clean: boolean): Promise<void> {
-    const active = this.tasks.get(id);
-    if (active === undefined) return;
-    this.tasks.delete(id);
-    for (const { topic, partition } of active.task.positions()) this.parts.fetcher.unassign({ topic, partition });
-    const closing = active.close(clean);
-    const forget = (): void => {
-      this.closings.delete(closing);
-    };
-    this.closings.add(closing);
-    closing.then(forget, forget);
-    await closing;
-  }
-
-  /** Closes all of them whatever happens to one; throws what the first of them threw. */
-  private async closeTasks(ids: readonly string[], clean: boolean): Promise<void> {
-    const ends = await Promise.allSettled(ids.map((id) => this.closeTask(id, clean)));
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    if (this.stopped || this.halted || this.restartPause.isOn) return;
+    this.owning.openMissing();
   }
 
   private report(): void {
@@ -482,9 +419,9 @@ export class StreamThread {
     this.end();
     await this.loop;
     const steps: readonly (() => Promise<unknown>)[] = [
-      () => this.stopOpening([...this.opening.keys()]),
-      () => this.closeTasks([...this.tasks.keys()], isClean),
-      () => Promise.allSettled(this.closings),
+      () => this.owning.stopOpening(),
+      () => this.owning.close(isClean),
+      () => this.owning.closed(),
       () => this.parts.fetcher.stop(),
       () => this.parts.standbys.close(),
       () => this.parts.restorer.close(),
@@ -499,8 +436,7 @@ export class StreamThread {
   private end(): void {
     this.stopped = true;
     this.ending.abort(new MillraceError('MILL_STATE_INVALID', 'the stream thread has stopped'));
-    if (this.resting !== null) clearTimeout(this.resting);
-    this.resting = null;
+    this.restartPause.end();
     this.epochs.failed();
     this.drains.giveUp();
     this.wakeup.notify();
