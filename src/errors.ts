@@ -42,6 +42,7 @@ export const errorTable = {
   MILL_PRODUCTION: 'Set `productionHandler`, or mend what the message says of the output record.',
   MILL_INVALID_TIMESTAMP: 'Use a timestamp extractor that handles records without a valid timestamp.',
   MILL_STORE_WRONG_TYPE: 'Ask for the store by the kind it was built with.',
+  MILL_STORE_READ_ONLY: 'Write to the topic of the global store: its own processor, or the table, takes the row from there.',
   MILL_STORE_CLOSED: 'Do not use a store, or an iterator of it, after its task was closed.',
   MILL_STORE_DIRECTORY_LOCKED: 'Another process uses this state directory: stop it, or give this one another `stateDir`.',
   MILL_STORE_CORRUPTED: 'The local store can’t be read; Millrace wipes it and restores it from its changelog.',

@@ -121,7 +121,8 @@ export class KTableImpl<K, V> implements KTable<K, V> {
   ): KTable<K, VR> {
     if ('foreignKey' in options) {
       requireFunction('a join by foreign key: foreignKey', options.foreignKey);
-      return joinByForeignKey(this.#context, this.#state, other, kind === 'left', joiner, options);
+      const foreignKey = defined(`${kind === 'left' ? 'leftJoin' : 'join'}: foreignKey`, options.foreignKey);
+      return joinByForeignKey(this.#context, this.#state, other, kind === 'left', joiner, { ...options, foreignKey });
     }
     // Without a foreign key the keys of both tables are of one type: the overloads of KTable see to it.
     return joinTables(this.#context, this.#state, other as unknown as KTable<K, VO>, kind, joiner, options);

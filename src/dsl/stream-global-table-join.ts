@@ -1,3 +1,4 @@
+import { defined } from '../processors/defined-result.js';
 import { streamGlobalTableJoinOperator } from '../processors/stream-global-table-join.js';
 import type { TableJoiner } from '../processors/user-functions.js';
 import { requireFunction } from './checked-arguments.js';
@@ -18,8 +19,9 @@ export function joinGlobalTable<K, V, KG, VT, VR>(
 ): KStream<K, VR> {
   requireFunction('a join with a global table: keyOf', options.keyOf);
   const { graph } = context;
+  const keyOf = defined(`${left ? 'leftJoin' : 'join'}: keyOf`, options.keyOf);
   const { store } = context.globalTableNode(table);
-  const supplier = streamGlobalTableJoinOperator({ storeName: store.name, keyOf: options.keyOf, joiner, left });
+  const supplier = streamGlobalTableJoinOperator({ storeName: store.name, keyOf, joiner, left });
   // Kafka Streams calls inner joins with global tables LEFTJOIN too.
   const node = operatorNode(graph.nameOr(checkedName(options), prefix.leftJoin), supplier, { acceptsNullKeys: left });
   graph.add(node, [stream.node]);

@@ -47,16 +47,13 @@ export function slidingWindowStore<K, V>(context: OperatorContext, name: string)
   return connectedStore(context, name, 'slidingWindow') as SlidingWindowStore<K, V>;
 }
 
-function connectedStore(context: OperatorContext, name: string, kind: StoreKind): StateStore {
+/** @throws MILL_STORE_WRONG_TYPE when it is of another kind */
+export function connectedStore(context: OperatorContext, name: string, kind: StoreKind): StateStore {
   const store = context.store(name);
   if (store.kind !== kind) {
-    throw new MillraceError(
-      'MILL_STORE_WRONG_TYPE',
-      `Store ${name} is of kind ${store.kind}; operator ${context.nodeName} needs ${kind}.`,
-      {
-        details: { store: name, node: context.nodeName, kind: store.kind, needed: kind },
-      },
-    );
+    throw new MillraceError('MILL_STORE_WRONG_TYPE', `Store ${name} is of kind ${store.kind}; ${context.nodeName} needs ${kind}.`, {
+      details: { store: name, node: context.nodeName, kind: store.kind, needed: kind },
+    });
   }
   return store;
 }

@@ -102,6 +102,8 @@ export interface OperatorContext {
   withHeaders(headers: Headers, body: () => MaybeAsync): MaybeAsync;
   /** The store of that name, connected to this node, else MILL_TOPOLOGY_STORE_NOT_CONNECTED / MILL_TOPOLOGY_UNKNOWN_STORE. */
   store(name: string): StateStore;
+  /** Whether that store is one of the instance's, which only its own processor may write to. */
+  isGlobalStore?(name: string): boolean;
   /** A serde ready for use; null stands for the app's default of that part. For operators that need bytes. Throws MILL_CONFIG_INVALID when there is none. */
   serde<T>(serde: Serde<T> | null, part: 'key' | 'value'): CompiledSerde<T>;
   /** Highest record timestamp the task has processed, -1 before the first. */

@@ -2,7 +2,7 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { Headers } from '../bytes/headers.js';
 import type { Cancellable, ScheduleOptions } from './operator.js';
-import type { StateStore } from '../stores/store.js';
+import type { StateStore, StoreKind } from '../stores/store.js';
 
 /** A record as a processor gets it. Key and value are null at run time where the topic has null keys or tombstones. */
 export interface Record<K, V> {
@@ -28,8 +28,14 @@ export interface ProcessingContext {
   /** Sub-topology and partition: `0_3`. */
   readonly taskId: string;
   readonly partition: number;
-  /** The store of that name, as it was built. Errors: MILL_TOPOLOGY_STORE_NOT_CONNECTED, MILL_TOPOLOGY_UNKNOWN_STORE. */
-  store<S extends StateStore = StateStore>(name: string): S;
+  /**
+   * The store of that name, as it was built. Global stores are read only here: each instance has one of its own, which follows its topic.
+   *
+   * @param kind what it must be, so that another kind is an error at once and not at the first call of a method that it lacks. Default: any
+   * @throws MILL_TOPOLOGY_STORE_NOT_CONNECTED, MILL_TOPOLOGY_UNKNOWN_STORE; MILL_STORE_WRONG_TYPE when it is not of `kind`; later MILL_STORE_READ_ONLY when a global store is
+   * written to
+   */
+  store<S extends StateStore = StateStore>(name: string, kind?: StoreKind): S;
   /**
    * Has `callback` called again and again, with the time that was reached, until it is cancelled or the task is closed. Missed intervals are not made up for.
    *

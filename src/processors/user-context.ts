@@ -1,9 +1,11 @@
 /** What processors of users see of the engine, over the context of their node. */
 import { noHeaders } from '../bytes/headers.js';
 import type { MaybeAsync } from '../bytes/maybe-async.js';
-import type { StateStore } from '../stores/store.js';
+import type { StateStore, StoreKind } from '../stores/store.js';
+import { connectedStore } from './connected-store.js';
 import type { ForwardScope } from './forward-scope.js';
 import type { Cancellable, Downstream, OperatorContext, ScheduleOptions } from './operator.js';
+import { readOnlyStore } from './read-only-store.js';
 import type { ProcessingContext, ProcessorContext, RecordMetadata } from './processor.js';
 
 export abstract class BaseUserContext implements ProcessingContext {
@@ -20,8 +22,10 @@ export abstract class BaseUserContext implements ProcessingContext {
     this.partition = context.partition;
   }
 
-  store<S extends StateStore = StateStore>(name: string): S {
-    return this.context.store(name) as S;
+  store<S extends StateStore = StateStore>(name: string, kind?: StoreKind): S {
+    const { context } = this;
+    const store = kind === undefined ? context.store(name) : connectedStore(context, name, kind);
+    return (context.isGlobalStore?.(name) === true ? readOnlyStore(store, context.nodeName) : store) as S;
   }
 
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {

@@ -177,6 +177,11 @@ export class GlobalTable implements TaskScope {
     );
   }
 
+  /** Its processor writes to it. */
+  isGlobalStore(): boolean {
+    return false;
+  }
+
   takeRecord(node: string): TakenRecord {
     throw new MillraceError(
       'MILL_STATE_INVALID',

@@ -23,6 +23,8 @@ export interface TaskScope {
   readonly hasWatermarks: boolean;
   readonly isFlushing: boolean;
   store(node: string, name: string): StateStore;
+  /** Whether that store is not the task's own. */
+  isGlobalStore(name: string): boolean;
   schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
   deadLetter(node: string, error: MillraceError, key: unknown): MaybeAsync;
 }
@@ -80,6 +82,10 @@ export class NodeContext implements OperatorContext {
 
   store(name: string): StateStore {
     return this.scope.store(this.nodeName, name);
+  }
+
+  isGlobalStore(name: string): boolean {
+    return this.scope.isGlobalStore(name);
   }
 
   serde<T>(serde: Serde<T> | null, part: 'key' | 'value'): CompiledSerde<T> {

@@ -289,6 +289,10 @@ export class Task implements TaskScope {
     return store;
   }
 
+  isGlobalStore(name: string): boolean {
+    return this.options.topology.globalStores.has(name);
+  }
+
   deadLetter(node: string, error: MillraceError, key: unknown): MaybeAsync {
     return this.wired.failures.deadLetter(node, error, key);
   }

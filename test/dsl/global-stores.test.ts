@@ -30,6 +30,26 @@ class Highest implements Processor<string, string> {
   }
 }
 
+/** Reads the price of its record's key, and then does what it should not. */
+class Meddle implements Processor<string, string, string, string> {
+  declare private context: ProcessorContext<string, string>;
+  declare private store: KeyValueStore<string, number>;
+
+  constructor(private readonly write: (store: KeyValueStore<string, number>) => unknown) {}
+
+  init(context: ProcessorContext<string, string>): void {
+    this.context = context;
+    this.store = context.store('prices', 'keyValue');
+  }
+
+  async process({ key }: Record<string, string>): Promise<void> {
+    const rows = [];
+    for await (const row of this.store.range()) rows.push(row);
+    await this.context.forward({ key, value: `${rows.join(' ')} in ${this.store.name}` });
+    this.write(this.store);
+  }
+}
+
 class Look implements Processor<string, string, string, string> {
   declare private context: ProcessorContext<string, string>;
   declare private store: KeyValueStore<string, number>;
@@ -61,6 +81,26 @@ describe('a global store', () => {
     for (const price of ['3', '7', '5']) await changes.pipe('tea', price);
     await driver.inputTopic('in', strings).pipe('tea', '?');
     expect(driver.outputTopic('out', strings).readAll()).toMatchObject([{ key: 'tea', value: '7' }]);
+  });
+
+  it.each<[string, (store: KeyValueStore<string, number>) => unknown]>([
+    ['put', (store) => store.put('tea', 0)],
+    ['putIfAbsent', (store) => store.putIfAbsent('tea', 0)],
+    ['delete', (store) => store.delete('tea')],
+  ])('is not written by others: %s', async (_how, write) => {
+    const builder = new StreamsBuilder();
+    builder.addGlobalStore(prices, 'price-changes', () => new Highest(), strings);
+    builder
+      .stream('in', strings)
+      .process(() => new Meddle(write), { name: 'meddle', ...strings })
+      .to('out');
+    await using driver = new TopologyTestDriver(builder.build());
+    await driver.inputTopic('price-changes', strings).pipe('tea', '3');
+    await expect(driver.inputTopic('in', strings).pipe('tea', '?')).rejects.toMatchObject({
+      code: 'MILL_STORE_READ_ONLY',
+      details: { store: 'prices', node: 'meddle' },
+    });
+    expect((await driver.store<KeyValueStore<string, number>>('prices')).get('tea')).toBe(3);
   });
 
   it('stops on a record that its processor fails on, and names it', async () => {

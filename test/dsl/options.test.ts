@@ -237,6 +237,18 @@ describe('undefined from a user function', () => {
             ),
         ),
     ],
+    [
+      'keyOf of a join with a global table',
+      (builder, fn) =>
+        builder
+          .stream('in', strings)
+          .join(builder.globalTable('g', strings), (value) => value, { keyOf: fn, ...strings })
+          .to('out'),
+    ],
+    [
+      'foreignKey of a join of tables',
+      (builder, fn) => write(builder.table('in', strings).leftJoin(builder.table('o', strings), (value) => value, { foreignKey: fn })),
+    ],
     ['a table’s mapper', (builder, fn) => write(builder.table('in', strings).mapValues(fn, { valueSerde: serdes.string }))],
   ];
 

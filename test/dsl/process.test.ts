@@ -129,6 +129,28 @@ class Totals implements Processor<string, string, string, string> {
 const totals = stores.keyValue({ name: 'totals', ...strings });
 
 describe('stores of processors', () => {
+  it('of another kind than the processor asks for are an error before the first record', async () => {
+    const asks = (kind: 'keyValue' | 'window'): Processor<string, string, string, string> => ({
+      init: (context) => void context.store('totals', kind),
+      process: () => undefined,
+    });
+    const attempt = async (kind: 'keyValue' | 'window'): Promise<void> => {
+      const builder = new StreamsBuilder();
+      builder
+        .stream('in', strings)
+        .process(() => asks(kind), { name: 'asks', stores: [totals], ...strings })
+        .to('out');
+      const driver = new TopologyTestDriver(builder.build());
+      await driver.inputTopic('in', strings).pipe('k', 'a');
+      await driver.close();
+    };
+    await attempt('keyValue');
+    await expect(attempt('window')).rejects.toMatchObject({
+      code: 'MILL_STORE_WRONG_TYPE',
+      message: expect.stringContaining('Store totals is of kind keyValue; asks needs window.'),
+    });
+  });
+
   it('a processor brings its store', async () => {
     const { out } = await runTopology(
       (builder) => {
