@@ -1,34 +1,25 @@
 import { EventEmitter } from 'node:events';
 import { MillraceError } from '../errors.js';
 import { delay } from '../kafka/backoff.js';
-import type { KafkaPort } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import { emptyGroupView, type GroupView } from '../rebalance/group-view.js';
-import { builtInAssignor } from '../rebalance/built-in-assignors.js';
-import { LocalState } from '../runtime/local-state.js';
 import { SerdeDefaults } from '../runtime/serde-defaults.js';
 import type { StandbyUpdateListener } from '../runtime/standby-listener.js';
 import { explainWatermarks } from '../runtime/explain-watermarks.js';
 import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { RestoreListener } from '../runtime/state-restorer.js';
-import { buildThread, type BuiltThread } from '../runtime/thread-factory.js';
-import { errorPolicy } from '../runtime/error-policy.js';
-import { GlobalTables } from '../runtime/global-tables.js';
-import type { InstanceDirectory } from '../stores/state-directory.js';
 import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
-import { qualifiedName } from '../topology/task-layout.js';
 import { StoreQueries } from '../queries/store-queries.js';
+import { AppParts } from './app-parts.js';
 import { AppQueryHost } from './app-query-host.js';
 import { StoreAccess } from './store-access.js';
-import { BoundedRun } from './bounded-run.js';
 import { runBounded, type RunSummary, type RunUntilEndOptions } from './run-until-end.js';
 import { snapshotMetrics, type AppMetrics } from './app-metrics.js';
 import { realPlatform, type AppPlatform } from './app-platform.js';
 import { reusedSourceTopicFaults } from './reused-source-topics.js';
-import { resolveConfig, type ResolvedConfig, type StreamsConfig } from './config.js';
-import { prepareTopics } from './internal-topics.js';
+import { resolveConfig, type StreamsConfig } from './config.js';
 
 /**
  * `created` → `rebalancing` ⇄ `running` → `pendingShutdown` → `notRunning`; after an error that stops the app `pendingError` → `error`. The states of Kafka
@@ -62,9 +53,6 @@ export interface StreamsAppEvents {
   group: [GroupView];
 }
 
-/** How long a stop that no longer waits for the broker may still take for the local state, ms. */
-const abandonWithinMs = 1000;
-
 /**
  * A stream processing app: one topology, run by every instance with the same `applicationId`, which share its work.
  *
@@ -76,33 +64,20 @@ const abandonWithinMs = 1000;
  * ```
  */
 export class StreamsApp extends StoreAccess {
-  private readonly config: ResolvedConfig;
-  private readonly serdes: SerdeDefaults;
   private readonly logger: Logger;
   private readonly events = new EventEmitter<StreamsAppEvents>();
   private currentState: StreamsState = 'created';
   private restoreListener: RestoreListener = {};
   private standbyListener: StandbyUpdateListener = {};
   private uncaughtErrorHandler: UncaughtErrorHandler = () => 'shutdownClient';
-  private ports: KafkaPort[] = [];
-  private directory: InstanceDirectory | null = null;
-  private built: BuiltThread | null = null;
-  private globals: GlobalTables | null = null;
-  /** `startParts` under way or done: whoever shuts down waits until it opens nothing more. */
-  private starting: Promise<void> | null = null;
+  private readonly parts: AppParts;
   private ending: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
   private failure: Error | null = null;
   private view = emptyGroupView;
   protected readonly queries: StoreQueries;
-  /** Of `runUntilEnd`: where the run ends is known once the topics are. */
+  /** How the run of `runUntilEnd` ends. */
   private bounds: InputEnd | null = null;
-  private run: BoundedRun | null = null;
-  private endStart: (reason: Error) => void = () => undefined;
-  /** Rejects when the app is being shut down. */
-  private readonly startEnded = new Promise<never>((_, reject) => {
-    this.endStart = reject;
-  });
 
   /**
    * @param platform for tests: what stands in for sockets and files
@@ -111,26 +86,40 @@ export class StreamsApp extends StoreAccess {
   constructor(
     private readonly topology: Topology,
     config: StreamsConfig,
-    private readonly platform: AppPlatform = realPlatform,
+    platform: AppPlatform = realPlatform,
   ) {
     checkTopology(topology, 'StreamsApp');
     super();
-    this.config = resolveConfig(config);
-    this.logger = this.config.logger;
-    this.startEnded.catch(() => undefined);
-    this.serdes = new SerdeDefaults(this.config.defaultKeySerde, this.config.defaultValueSerde);
+    const resolved = resolveConfig(config);
+    this.logger = resolved.logger;
+    const serdes = new SerdeDefaults(resolved.defaultKeySerde, resolved.defaultValueSerde);
+    this.parts = new AppParts(topology, resolved, serdes, platform, {
+      onActivity: (activity) => {
+        if (this.currentState === 'running' || this.currentState === 'rebalancing') this.become(activity);
+      },
+      onError: (error, restart) => {
+        this.decide(error, restart);
+      },
+      onFatal: (error) => {
+        this.fail(error);
+      },
+      onGroupView: (view) => {
+        this.view = view;
+        this.emitting(() => this.events.emit('group', view));
+      },
+    });
     this.queries = new StoreQueries(
       new AppQueryHost({
         topology,
-        serdes: this.serdes,
+        serdes,
         state: () => this.currentState,
-        built: () => this.built,
-        globals: () => this.globals,
+        built: () => this.parts.built,
+        globals: () => this.parts.globals,
         groupView: () => this.view,
-        processId: () => this.directory?.processId ?? null,
+        processId: () => this.parts.directory?.processId ?? null,
       }),
     );
-    const faults = [...this.serdes.missing(topology), ...reusedSourceTopicFaults(topology, this.config.deserializationHandler)];
+    const faults = [...serdes.missing(topology), ...reusedSourceTopicFaults(topology, resolved.deserializationHandler)];
     if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });
   }
 
@@ -174,9 +163,9 @@ export class StreamsApp extends StoreAccess {
     if (this.currentState !== 'created')
       throw new MillraceError('MILL_STATE_INVALID', `start() needs state created, the app is ${this.currentState}`);
     this.become('rebalancing');
-    this.starting = this.startParts();
+    const { restoreListener, standbyListener, bounds } = this;
     try {
-      await this.starting;
+      await this.parts.open({ restoreListener, standbyListener, bounds });
     } catch (error) {
       if (this.failure !== null) {
         await this.ending?.catch(() => undefined);
@@ -213,7 +202,8 @@ export class StreamsApp extends StoreAccess {
         begin: async (end) => {
           if (this.currentState === 'created') this.bounds = end;
           await this.start();
-          return this.run === null || this.built === null ? null : { run: this.run, built: this.built };
+          const { run, built } = this.parts;
+          return run === null || built === null ? null : { run, built };
         },
         close: (timeout) => (this.bounds === null ? Promise.resolve() : this.close({ timeout })),
         failure: () => this.failure,
@@ -235,7 +225,7 @@ export class StreamsApp extends StoreAccess {
 
   /** Counters and latencies as plain data, measured now. */
   metrics(): AppMetrics {
-    return snapshotMetrics(this.currentState, this.built, this.globals?.metrics ?? null);
+    return snapshotMetrics(this.currentState, this.parts.built, this.parts.globals?.metrics ?? null);
   }
 
   /**
@@ -247,165 +237,16 @@ export class StreamsApp extends StoreAccess {
    * console.log(app.explainWatermark('mean').text);
    */
   explainWatermark(operator?: string): WatermarkExplanation {
-    const tasks = [...(this.built?.thread.tasks.values() ?? [])].map(({ task }) => task);
+    const tasks = [...(this.parts.built?.thread.tasks.values() ?? [])].map(({ task }) => task);
     return explainWatermarks(this.topology, tasks, operator ?? null, Date.now());
   }
 
-  private async startParts(): Promise<void> {
-    const { config, topology, logger } = this;
-    const { applicationId } = config;
-    const directory = await this.platform.openDirectory({ stateDir: config.stateDir, applicationId });
-    this.directory = directory;
-    this.mustBeStarting();
-    const localState = await LocalState.read(directory, logger);
-    this.mustBeStarting();
-    const [main, restore] = [this.openPort('main'), this.openPort('restore')];
-    await this.unlessEnded(Promise.all([main.connect(), restore.connect()]));
-    await this.unlessEnded(this.serdes.prepare(topology, (name, internal) => qualifiedName(applicationId, { name, internal })));
-    await this.unlessEnded(
-      prepareTopics({
-        port: main,
-        topology,
-        applicationId,
-        replicationFactor: config.replicationFactor,
-        deadLetterTopic: config.deadLetterTopic,
-        logger,
-      }),
-    );
-    const { clusterId } = await this.unlessEnded(main.metadata([]));
-    const isolation = config.processingGuarantee === 'exactly_once' ? 'read_committed' : 'read_uncommitted';
-    if (this.bounds !== null) {
-      const parts = { port: main, applicationId, topology, isolation, end: this.bounds, logger } as const;
-      this.run = await this.unlessEnded(BoundedRun.begin(parts));
-    }
-    await this.unlessEnded(this.openGlobals());
-    const built = buildThread(
-      {
-        applicationId,
-        topology,
-        index: 0,
-        exactlyOnce: config.processingGuarantee === 'exactly_once',
-        commitInterval: config.commitInterval,
-        maxUncommittedBytes: config.maxUncommittedBytes,
-        maxBufferedBytes: config.maxBufferedBytes,
-        cacheBytes: config.statestoreCacheMaxBytes,
-        maxTaskIdleMs: config.maxTaskIdleMs,
-        defaultEmit: config.emit,
-        autoOffsetReset: config.autoOffsetReset,
-        storeEngine: config.storeEngine,
-        sessionTimeout: config.sessionTimeout,
-        heartbeatInterval: config.heartbeatInterval,
-        rebalanceTimeout: config.rebalanceTimeout,
-        transactionTimeout: config.transactionTimeout,
-        // Half of what a transaction may last is left for the commit.
-        errors: errorPolicy(config, config.transactionTimeout / 2),
-        processorWrapper: config.processorWrapper,
-        serdes: this.serdes,
-        logger,
-        stateDirectory: directory,
-        localState,
-        applicationServer: config.applicationServer,
-        clientTags: config.clientTags,
-        groupInstanceId: config.groupInstanceId,
-        assignor: typeof config.assignor === 'string' ? builtInAssignor(config.assignor) : config.assignor,
-        assignment: {
-          numStandbyReplicas: config.numStandbyReplicas,
-          acceptableRecoveryLag: config.acceptableRecoveryLag,
-          maxWarmupReplicas: config.maxWarmupReplicas,
-          rackAwareTags: config.rackAwareTags,
-        },
-        probingRebalanceInterval: config.probingRebalanceInterval,
-        clusterId,
-        restoreListener: this.restoreListener,
-        standbyListener: this.standbyListener,
-        globalStore: (name) => this.globals?.store(name),
-        endOf: (topic, partition) => this.run?.endOf(topic, partition),
-      },
-      { main, restore, standby: () => this.openStandbyPort() },
-      {
-        onActivity: (activity) => {
-          if (this.currentState === 'running' || this.currentState === 'rebalancing') this.become(activity);
-        },
-        onError: (error, restart) => {
-          this.decide(error, restart);
-        },
-        onFatal: (error) => {
-          this.fail(error);
-        },
-        onGroupView: (view) => {
-          this.view = view;
-          this.emitting(() => this.events.emit('group', view));
-        },
-      },
-    );
-    this.built = built;
-    await this.unlessEnded(built.producer.init());
-    built.thread.start();
-    await this.unlessEnded(built.member.start());
-    built.chores.start();
-  }
-
-  /** A step of the start must not hold a shutdown up, and nothing is opened after it. */
-  private async unlessEnded<T>(step: Promise<T>): Promise<T> {
-    const result = await Promise.race([step, this.startEnded]);
-    this.mustBeStarting();
-    return result;
-  }
-
-  private mustBeStarting(): void {
-    if (this.currentState !== 'rebalancing' && this.currentState !== 'running')
-      throw new MillraceError('MILL_STATE_INVALID', `the start ended because the app is ${this.currentState}`);
-  }
-
-  private openPort(purpose: string): KafkaPort {
-    const { config } = this;
-    const port = this.platform.openPort(
-      {
-        brokers: config.bootstrapServers,
-        clientId: `${config.clientId}-${purpose}`,
-        ssl: config.ssl,
-        sasl: config.sasl,
-        requestTimeoutMs: config.requestTimeout,
-      },
-      this.logger,
-    );
-    this.ports.push(port);
-    return port;
-  }
-
-  private async openStandbyPort(): Promise<KafkaPort> {
-    const port = this.openPort('standby');
-    await port.connect();
-    return port;
-  }
-
-  private async openGlobals(): Promise<void> {
-    if (this.topology.globalStores.size === 0) return;
-    const port = this.openPort('global');
-    await port.connect();
-    this.mustBeStarting();
-    this.globals = new GlobalTables({
-      applicationId: this.config.applicationId,
-      port,
-      topology: this.topology,
-      isolation: this.config.processingGuarantee === 'exactly_once' ? 'read_committed' : 'read_uncommitted',
-      serdes: this.serdes,
-      errors: errorPolicy(this.config, Infinity),
-      processorWrapper: this.config.processorWrapper,
-      logger: this.logger,
-      onError: (error) => {
-        this.decide(error, null);
-      },
-    });
-    await this.globals.start();
-  }
-
-  /** `restart` null: what failed can't be replaced (a global table, as in Kafka Streams), whatever the handler says. */
+  /** `restart` null: what failed can't be replaced, whatever the handler says. */
   private decide(cause: unknown, restart: (() => void) | null): void {
     const error = cause instanceof Error ? cause : new Error(String(cause));
     if (this.ending !== null) {
       this.logger.error({ err: error }, `error during the shutdown, which goes on without a commit: ${error.message}`);
-      this.built?.thread.stop(false).catch(() => undefined);
+      this.parts.built?.thread.stop(false).catch(() => undefined);
       return;
     }
     let answer: UncaughtErrorAnswer = 'shutdownClient';
@@ -466,54 +307,16 @@ export class StreamsApp extends StoreAccess {
     } finally {
       timer.abort();
     }
-    await this.abandon();
+    await this.parts.abandon();
+    this.become('notRunning');
     throw new MillraceError('MILL_CLOSE_TIMEOUT', `the app did not close within ${timeout} ms`);
   }
 
   private shutDown(end: 'notRunning' | 'error', clean: boolean, leaveGroup: boolean | null = null): Promise<void> {
-    this.endStart(new MillraceError('MILL_STATE_INVALID', 'the app is being shut down'));
-    this.ending ??= this.shutDownOnce(end, clean, leaveGroup);
+    this.ending ??= this.parts.close(clean, leaveGroup).finally(() => {
+      this.become(end);
+    });
     return this.ending;
-  }
-
-  /** Every step happens, whatever becomes of the ones before it. Throws what failed first. */
-  private async shutDownOnce(end: 'notRunning' | 'error', clean: boolean, leaveGroup: boolean | null): Promise<void> {
-    const faults: unknown[] = [];
-    const step = async (work: () => Promise<unknown> | undefined): Promise<void> => {
-      try {
-        await work();
-      } catch (error) {
-        faults.push(error);
-        this.logger.error({ err: error }, 'a part of the app failed to close');
-      }
-    };
-    const { built } = this;
-    if (built !== null) {
-      built.chores.stop();
-      built.leader.cancelProbe();
-      if (clean) await step(() => built.member.leave(leaveGroup));
-      await step(() => built.thread.stop(clean));
-      if (!clean) await step(() => built.member.leave());
-    }
-    await step(() => this.globals?.close());
-    await step(() => Promise.all(this.ports.map((port) => port.close())));
-    await this.starting?.catch(() => undefined);
-    await step(() => this.directory?.release());
-    this.become(end);
-    if (faults.length > 0) throw faults[0];
-  }
-
-  /** Lets go of everything without waiting for it: the group and the broker notice by their timeouts. */
-  private async abandon(): Promise<void> {
-    const { built } = this;
-    built?.chores.stop();
-    built?.leader.cancelProbe();
-    built?.member.stop();
-    const stopped = Promise.allSettled([built?.thread.stop(false), this.globals?.close()]);
-    await Promise.race([stopped, delay(abandonWithinMs)]);
-    await Promise.allSettled(this.ports.map((port) => port.close()));
-    await this.directory?.release();
-    this.become('notRunning');
   }
 
   private become(state: StreamsState): void {
