@@ -1,5 +1,5 @@
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
-import { MillraceError } from '../errors.js';
+import type { MillraceError } from '../errors.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import type { Cancellable, ScheduleOptions } from '../processors/operator.js';
 import type { StateStore } from '../stores/store.js';
@@ -10,12 +10,14 @@ import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { TaskScope } from './node-context.js';
 import { PartitionGroup } from './partition-group.js';
 import { closeOperators } from './close-operators.js';
-import { RecordQueue } from './record-queue.js';
-import type { SourceReader } from './source-reader.js';
+import { connectedStore } from './connected-store.js';
+import { OperatorFlush } from './operator-flush.js';
+import type { RecordQueue } from './record-queue.js';
 import type { TaskEnvironment } from './task-environment.js';
 import { TaskEnding } from './task-ending.js';
 import { TaskEventTime } from './task-event-time.js';
-import type { TaskInput, TaskOptions, TaskPosition } from './task-options.js';
+import { TaskInputs } from './task-inputs.js';
+import type { TaskOptions, TaskPosition } from './task-options.js';
 import { takenRecord } from './taken-records.js';
 import { TaskRecord } from './task-record.js';
 import { stageOf, timeStages, type TimeStage } from './time-stages.js';
@@ -36,7 +38,6 @@ const nothingTold: ReadonlyMap<string, UpstreamMark> = new Map();
  * `close` whatever is still pending goes nowhere.
  */
 export class Task implements TaskScope {
-  isFlushing = false;
   readonly id: string;
   readonly partition: number;
   readonly env: TaskEnvironment;
@@ -45,7 +46,9 @@ export class Task implements TaskScope {
   /** True once anything was processed or fired since the last `endEpoch`. */
   dirty = false;
 
+  private readonly inputs: TaskInputs;
   private readonly group: PartitionGroup;
+  private readonly flushing: OperatorFlush;
   private readonly wired: WiredTask;
   /** False: no further record is taken; what is unfinished may still end. */
   takesInput = true;
@@ -56,7 +59,6 @@ export class Task implements TaskScope {
   /** Stream time before the record in work. */
   private streamTimeBefore = -1;
   private readonly wallClockTimers = new PunctuationQueue();
-  private readonly byPartition = new Map<string, RecordQueue>();
   private busy: Promise<void> | null = null;
   /** When the wait of a busy task began, ms of the wall clock. */
   busySince = 0;
@@ -75,9 +77,16 @@ export class Task implements TaskScope {
     this.wired = wireTask(options.topology, options.subTopology, this, options.topicOf);
     this.stages = timeStages(options.topology, this.wired.operators);
     this.unfinished = UnfinishedRecords.of(this.wired);
-    this.queues = options.inputs.map((input) => this.makeQueue(input));
-    for (const queue of this.queues) this.byPartition.set(`${queue.topic}-${queue.partition}`, queue);
+    this.inputs = new TaskInputs(options, this.wired.sources, {
+      onHeadDropped: () => {
+        this.droppedHeads++;
+        this.dirty = true;
+      },
+      isWatermark: (queue) => this.hear(queue),
+    });
+    this.queues = this.inputs.queues;
     this.group = new PartitionGroup(this.queues, options.lags, this.env.maxTaskIdleMs);
+    this.flushing = new OperatorFlush(this.wired.operators, this.record, this.group, this.ending);
     this.eventTime = TaskEventTime.of(this.queues, this.stages, this.record, options.lags, options.watermarks.alignment, {
       watermark: options.inputs.reduce((highest, { watermark = -Infinity }) => Math.max(highest, watermark), -Infinity),
       inputs: options.inputs.map(({ senders = [], marks = nothingTold }) => ({ senders, marks })),
@@ -105,6 +114,11 @@ export class Task implements TaskScope {
   /** Records whose asynchronous calls, or whose results' turns, are still to come. */
   get unfinishedCount(): number {
     return this.unfinished?.count ?? 0;
+  }
+
+  /** True while operators emit what they hold back. */
+  get isFlushing(): boolean {
+    return this.flushing.isOn;
   }
 
   get isBusy(): boolean {
@@ -162,16 +176,11 @@ export class Task implements TaskScope {
   }
 
   reads(topic: string, partition: number): boolean {
-    return this.byPartition.has(`${topic}-${partition}`);
+    return this.inputs.reads(topic, partition);
   }
 
   addChunk(chunk: FetchedChunk): void {
-    const queue = this.byPartition.get(`${chunk.topic}-${chunk.partition}`);
-    if (queue === undefined) {
-      this.options.released(chunk.topic, chunk.partition, chunk.byteLength);
-      return;
-    }
-    queue.add(chunk);
+    this.inputs.add(chunk);
   }
 
   /**
@@ -202,7 +211,11 @@ export class Task implements TaskScope {
         }
         if (unfinished.isFull || !this.takesInput) break;
       }
-      if (!this.fillHeads()) break;
+      const filling = this.inputs.fillHeads();
+      if (filling !== null) {
+        this.await(filling);
+        break;
+      }
       // A watermark of upstream tasks lay among the records: operators hear of it before they get the next one.
       if (this.movesEventTime()) continue;
       const queue = this.group.pick(now);
@@ -253,10 +266,10 @@ export class Task implements TaskScope {
   /** Step 2 of a barrier: lets operators emit what they hold back, parents first. The task must be settled. Throws what failed. */
   flush(): MaybeAsync {
     if (this.failure !== null) throw this.failure;
-    if (this.eventTime === null) return this.flushAll();
+    if (this.eventTime === null) return this.flushing.all();
     this.eventTime.onPeriodicEmit(this.env.wallClock());
     const moving = this.moveEventTime();
-    return moving === undefined ? this.flushAll() : moving.then(() => this.flushAll());
+    return moving === undefined ? this.flushing.all() : moving.then(() => this.flushing.all());
   }
 
   positions(): TaskPosition[] {
@@ -276,17 +289,7 @@ export class Task implements TaskScope {
   }
 
   store(node: string, name: string): StateStore {
-    const { topology } = this.options;
-    const declared = topology.stores.get(name);
-    const global = topology.globalStores.has(name);
-    if (declared === undefined && !global)
-      throw new MillraceError('MILL_TOPOLOGY_UNKNOWN_STORE', `${node} asks for store ${name}, which the topology does not have`);
-    if (declared !== undefined && !declared.processors.includes(node)) {
-      throw new MillraceError('MILL_TOPOLOGY_STORE_NOT_CONNECTED', `${node} asks for store ${name}, which is not connected to it`);
-    }
-    const store = this.options.store(name);
-    if (store === undefined) throw new MillraceError('MILL_STORE_CLOSED', `store ${name} of task ${this.id} is not open`);
-    return store;
+    return connectedStore(this.options, node, name);
   }
 
   isGlobalStore(name: string): boolean {
@@ -331,32 +334,8 @@ export class Task implements TaskScope {
     this.eventTime?.close();
     for (const { timers } of this.stages) timers.clear();
     this.wallClockTimers.clear();
-    for (const queue of this.queues) queue.clear();
+    this.inputs.clear();
     await closeOperators(this.id, this.wired.operators, this.env.logger);
-  }
-
-  private makeQueue(input: TaskInput): RecordQueue {
-    const source = this.wired.sources.get(input.sourceNode) as SourceReader;
-    const { topic, partition } = input;
-    const observer = {
-      headDropped: () => {
-        this.droppedHeads++;
-        this.dirty = true;
-      },
-      endReached: () => {
-        this.options.inputEnded?.(topic, partition);
-      },
-      isWatermark: (queue: RecordQueue) => this.hear(queue),
-      positionReset: (from: number, to: number) => {
-        this.env.metrics.positionResets++;
-        this.env.logger.warn(
-          { taskId: this.id, topic, partition, from, to },
-          `position ${from} of ${topic}-${partition} is gone: going on at ${to}`,
-        );
-      },
-    };
-    const isInternal = source.node.topics.some(({ internal }) => internal);
-    return new RecordQueue(topic, partition, source, this.env.isolation, input, this.options.released, observer, isInternal);
   }
 
   /** True when the record at the cursor is a watermark of upstream tasks: then they are heard. */
@@ -365,20 +344,6 @@ export class Task implements TaskScope {
     if (marks === null) return false;
     this.dirty = true;
     this.eventTime?.hearThrough(queue, marks, this.env.wallClock());
-    return true;
-  }
-
-  /** Puts every queue on its head record. False when that has to be awaited. */
-  private fillHeads(): boolean {
-    for (let i = 0; i < this.queues.length; i++) {
-      const queue = this.queues[i] as RecordQueue;
-      if (queue.hasHead || queue.isEmpty) continue;
-      const advanced = queue.advance();
-      if (typeof advanced !== 'boolean') {
-        this.await(advanced.then(() => undefined));
-        return false;
-      }
-    }
     return true;
   }
 
@@ -423,27 +388,12 @@ export class Task implements TaskScope {
     if (after !== undefined) this.await(after);
   }
 
-  /** Final results of one stage, parents first: what operators hold, then their stream-time punctuations once more, at the time that was reached. */
-  private async endStage({ operators }: TimeStage): Promise<void> {
-    for (const { name, operator, guard } of operators) {
-      const { streamTime } = this.group;
-      this.record.enterTimer(Math.max(0, streamTime));
-      this.isFlushing = true;
-      await operator.flush?.();
-      this.isFlushing = false;
-      await guard?.punctuate(() => operator.onEndOfInput?.(), Math.max(0, streamTime));
-      // Behind a timer that failed and is given up, at the time that the end has brought.
-      while (operator.hasDueTimers === true) await guard?.punctuate(() => operator.onWatermark?.(-Infinity), Math.max(0, streamTime));
-      if (streamTime >= 0) for (const fire of this.ending.punctuatorsOf(name)) await fire(streamTime);
-    }
-  }
-
   /** Returns whether there was anything to do. */
   private goOnEnding(): 0 | 1 {
     const stage = this.ending.next(this.unfinishedCount);
     if (stage === null) return 0;
     this.dirty = true;
-    if (stage !== 'reached') this.await(this.endStage(stage));
+    if (stage !== 'reached') this.await(this.flushing.endStage(stage));
     return 1;
   }
 
@@ -475,29 +425,6 @@ export class Task implements TaskScope {
     const dropped = this.droppedHeads;
     this.droppedHeads = 0;
     return dropped;
-  }
-
-  private flushAll(): MaybeAsync {
-    this.isFlushing = true;
-    const pending = this.flushFrom(0);
-    if (pending === undefined) {
-      this.isFlushing = false;
-      return;
-    }
-    return pending.then(() => {
-      this.isFlushing = false;
-    });
-  }
-
-  private flushFrom(index: number): MaybeAsync {
-    const { operators } = this.wired;
-    for (let i = index; i < operators.length; i++) {
-      const operator = operators[i]?.operator;
-      if (operator?.flush === undefined) continue;
-      this.record.enterTimer(this.group.streamTime);
-      const pending = operator.flush();
-      if (pending !== undefined) return pending.then(() => this.flushFrom(i + 1));
-    }
   }
 
   private await(pending: Promise<void>): void {
