@@ -5,6 +5,7 @@ import type { Check } from './check.js';
 import { commandCheck } from './command.js';
 import { composeCheck } from './compose.js';
 import { docsCheck } from './docs.js';
+import { fileLengthsCheck } from './file-lengths.js';
 import { fileNamesCheck } from './file-names.js';
 
 /** All that can be told without a broker and without running tests; longest first, so that none is left to run alone. */
@@ -17,6 +18,7 @@ export const sourceChecks: readonly Check[] = [
   composeCheck,
   docsCheck,
   fileNamesCheck,
+  fileLengthsCheck,
 ];
 
 /** Runs the checks, a few at a time, prints each result, and counts them. */
