@@ -28,6 +28,30 @@ export function requireWindows(windows: unknown): void {
 }
 
 /** @throws MILL_TOPOLOGY_INVALID */
+export function requireAssigner(assigner: unknown): void {
+  const { assign } = (assigner ?? {}) as { readonly assign?: unknown };
+  if (typeof assign === 'function') return;
+  const are = assigner instanceof TimeWindows || assigner instanceof SlidingWindows || assigner instanceof SessionWindows;
+  const given = are ? 'windows of `windowedBy`' : shown(assigner);
+  throw wrong(`window takes what tumblingEventTime, slidingEventTime, sessionEventTime and the like give, not ${given}.`);
+}
+
+/** @throws MILL_TOPOLOGY_INVALID */
+export function requireSuppressed(suppressed: unknown): void {
+  const { kind } = (suppressed ?? {}) as { readonly kind?: unknown };
+  if (kind !== 'timeLimit' && kind !== 'windowCloses')
+    throw wrong(`suppress takes what untilTimeLimit(…) or untilWindowCloses(…) gives, not ${shown(suppressed)}.`);
+}
+
+/** @throws MILL_TOPOLOGY_INVALID unless it is an aggregate function of windows: an object of functions */
+export function requireAggregate(aggregate: unknown): void {
+  if (typeof aggregate !== 'object' || aggregate === null)
+    throw wrong(`aggregate takes an object with initial, add and result, not ${shown(aggregate)}.`);
+  const functions = aggregate as { readonly initial?: unknown; readonly add?: unknown; readonly result?: unknown };
+  for (const name of ['initial', 'add', 'result'] as const) requireFunction(`aggregate: ${name}`, functions[name]);
+}
+
+/** @throws MILL_TOPOLOGY_INVALID */
 export function requireOneOf(what: string, given: string | undefined, allowed: readonly string[]): void {
   if (given !== undefined && !allowed.includes(given)) throw wrong(`${what} must be ${listed(allowed)}, not ${shown(given)}.`);
 }

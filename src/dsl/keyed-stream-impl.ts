@@ -1,7 +1,10 @@
+import { checkOptions } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
+import { defined } from '../processors/defined-result.js';
 import { keyedProcessOperator } from '../processors/event-time/keyed-process-operator.js';
 import type { KeyedProcessor } from '../processors/event-time/keyed-processor.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
+import { requireAssigner, requireFunction } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext } from './dsl-context.js';
 import { statefulNode } from './graph/stateful-node.js';
@@ -19,6 +22,7 @@ import type {
   WindowOptions,
 } from './keyed-stream.js';
 import type { KStream } from './kstream.js';
+import { shapes } from './option-shapes.js';
 import { prefix } from './prefixes.js';
 import { WindowedStreamImpl } from './windowed-stream-impl.js';
 
@@ -32,10 +36,14 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
   }
 
   window(assigner: WindowAssigner<V>, options: WindowOptions<V> = {}): WindowedStream<K, V> {
+    requireAssigner(assigner);
+    checkOptions('window', options, shapes.window);
     return new WindowedStreamImpl(this.#context, this.#grouped, assigner, options) as WindowedStream<K, V>;
   }
 
   process<KR, VR>(supplier: () => KeyedProcessor<K, V, KR, VR>, options: KeyedProcessOptions<KR, VR> = {}): KStream<KR, VR> {
+    checkOptions('process', options, shapes.keyedProcess);
+    requireFunction('process: the supplier', supplier);
     const { graph } = this.#context;
     const given = checkedName(options);
     const name = graph.nameOr(given, prefix.keyedProcess);
@@ -73,7 +81,11 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
     joiner: (left: V, right: V2, key: K) => O,
     options: IntervalJoinedOptions<O> & Partial<SideOutputLate> = {},
   ): unknown {
-    return addIntervalJoin(this.#context, this.#grouped, groupedOf(this.#context, other), bounds, joiner, options);
+    const right = groupedOf(this.#context, other);
+    requireFunction('intervalJoin: the joiner', joiner);
+    const held = defined('intervalJoin: the joiner', joiner) as typeof joiner;
+    checkOptions('intervalJoin', options, shapes.intervalJoin);
+    return addIntervalJoin(this.#context, this.#grouped, right, bounds, held, options);
   }
 
   /** The grouping behind a handle; null when another builder, or somebody else, made it. */
@@ -83,7 +95,7 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
 }
 
 function groupedOf<K, V>(context: DslContext, stream: KeyedStream<K, V>): GroupedState<K, V> {
-  const grouped = KeyedStreamImpl.grouping(context, stream);
+  const grouped = typeof stream === 'object' ? KeyedStreamImpl.grouping(context, stream) : null;
   if (grouped !== null) return grouped as GroupedState<K, V>;
   throw new MillraceError('MILL_TOPOLOGY_INVALID', 'An interval join takes a keyed stream of the same StreamsBuilder: `other.keyBy()`.');
 }

@@ -250,14 +250,20 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   }
 
   mapValuesAsync<VR>(mapper: AsyncMapper<K, V, VR>, options: AsyncValueOptions<K, V, VR> = {}): KStream<K, VR> {
+    checkOptions('mapValuesAsync', options, shapes.asyncValue);
+    requireFunction('mapValuesAsync: the mapper', mapper);
     return this.#revalued(this.#async(prefix.mapValuesAsync, mapper, options, onlyValue), options);
   }
 
   mapAsync<KR, VR>(mapper: AsyncMapper<K, V, readonly [KR, VR]>, options: AsyncRecordOptions<K, V, KR, VR> = {}): KStream<KR, VR> {
+    checkOptions('mapAsync', options, shapes.asyncRecord);
+    requireFunction('mapAsync: the mapper', mapper);
     return this.#rekeyed(this.#async(prefix.mapAsync, mapper, options, onlyPair), options);
   }
 
   flatMapValuesAsync<VR>(mapper: AsyncMapper<K, V, Iterable<VR>>, options: AsyncValueOptions<K, V, VR> = {}): KStream<K, VR> {
+    checkOptions('flatMapValuesAsync', options, shapes.asyncValue);
+    requireFunction('flatMapValuesAsync: the mapper', mapper);
     return this.#revalued(this.#async(prefix.flatMapValuesAsync, mapper, options, eachValue), options);
   }
 
@@ -265,6 +271,8 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     mapper: AsyncMapper<K, V, Iterable<readonly [KR, VR]>>,
     options: AsyncRecordOptions<K, V, KR, VR> = {},
   ): KStream<KR, VR> {
+    checkOptions('flatMapAsync', options, shapes.asyncRecord);
+    requireFunction('flatMapAsync: the mapper', mapper);
     return this.#rekeyed(this.#async(prefix.flatMapAsync, mapper, options, eachPair), options);
   }
 
@@ -272,6 +280,8 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     supplier: () => AsyncProcessor<K, V, R, KR, VR>,
     options: AsyncProcessOptions<K, V, KR, VR> = {},
   ): KStream<KR, VR> {
+    checkOptions('processAsync', options, shapes.asyncProcess);
+    requireFunction('processAsync: the supplier', supplier);
     const node = addAsync(this.#context.graph, this.#state, prefix.processAsync, options, (name) => {
       checkSupplier(name, supplier);
       return () => new AsyncProcessorWork(supplier());
@@ -290,6 +300,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
 
   processValues<VR>(supplier: () => FixedKeyProcessor<K, V, VR>, options: ProcessValuesOptions<VR> = {}): KStream<K, VR> {
     checkOptions('processValues', options, shapes.processValues);
+    requireFunction('processValues: the supplier', supplier);
     return this.#revalued(addProcessValues(this.#context.graph, this.#state.node, supplier, options), options);
   }
 

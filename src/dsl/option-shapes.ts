@@ -12,6 +12,17 @@ import {
   wholeNumber,
   type ShapeOf,
 } from '../errors/checked-options.js';
+import type { RetryOptions } from '../processors/async/async-options.js';
+import type { AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions } from './async-options.js';
+import type {
+  IntervalJoinedOptions,
+  KeyedProcessOptions,
+  SideOutputLate,
+  WindowAggregateOptions,
+  WindowOptions,
+  WindowProcessOptions,
+  WindowResultOptions,
+} from './keyed-stream.js';
 import type { GlobalJoinOptions } from './kstream.js';
 import type {
   CogroupedWindowOptions,
@@ -62,6 +73,18 @@ const windowMaterialized = { ...materialized, retention: anything } satisfies Sh
 /** Told apart where it is taken. */
 const late = { late: anything } satisfies ShapeOf<LateOptions<unknown, unknown>>;
 const table = { ...named, materialized, emit: tableEmit } satisfies ShapeOf<TableOptions<unknown, unknown>>;
+/** Numbers are checked by whoever makes the rules of the calls of them. */
+const calls = {
+  concurrency: anything,
+  maxBufferedRecords: anything,
+  maxBufferedBytes: anything,
+  order: anything,
+  timeout: anything,
+  retry: { attempts: anything, backoff: anything, maxBackoff: anything, when: callback } satisfies ShapeOf<RetryOptions>,
+  inputKeySerde: serde,
+  inputValueSerde: serde,
+};
+const windowResult = { ...valued, states: list, sideOutputLate: flag } satisfies ShapeOf<WindowResultOptions<unknown> & SideOutputLate>;
 const derived = { ...named, materialized } satisfies ShapeOf<DerivedTableOptions<unknown, unknown>>;
 
 export const shapes = {
@@ -95,6 +118,17 @@ export const shapes = {
   foreignKeyJoin: { ...table, foreignKey: callback, otherPartitioner: anyObject } satisfies ShapeOf<
     ForeignKeyJoinOptions<unknown, unknown, unknown, unknown>
   >,
+  asyncValue: { ...valued, ...calls } satisfies ShapeOf<AsyncValueOptions<unknown, unknown, unknown>>,
+  asyncRecord: { ...record, ...calls } satisfies ShapeOf<AsyncRecordOptions<unknown, unknown, unknown, unknown>>,
+  asyncProcess: { ...record, ...calls, stores: list } satisfies ShapeOf<AsyncProcessOptions<unknown, unknown, unknown, unknown>>,
+  window: { trigger: anyObject, evictor: anyObject, allowedLateness: anything } satisfies ShapeOf<WindowOptions<unknown>>,
+  windowReduce: windowResult,
+  windowAggregate: { ...windowResult, accumulatorSerde: serde, apply: callback, clear: callback } satisfies ShapeOf<
+    WindowAggregateOptions<unknown, unknown, unknown, unknown>
+  >,
+  windowProcess: { ...windowResult, clear: callback } satisfies ShapeOf<WindowProcessOptions<unknown, unknown>>,
+  keyedProcess: { ...record, states: list } satisfies ShapeOf<KeyedProcessOptions<unknown, unknown>>,
+  intervalJoin: { ...valued, sideOutputLate: flag } satisfies ShapeOf<IntervalJoinedOptions<unknown> & SideOutputLate>,
   derived,
   mapped: { ...derived, ...both } satisfies ShapeOf<MappedTableOptions<unknown, unknown>>,
   windowTable: {

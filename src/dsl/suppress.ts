@@ -3,6 +3,7 @@ import { suppressedGetter, suppressOperator } from '../processors/suppress.js';
 import { suppressedRowSerde } from '../processors/suppressed-row.js';
 import { serdeOver } from '../serdes/late-serde.js';
 import type { StoreSpec } from '../stores/store.js';
+import { requireSuppressed } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, TableState } from './dsl-context.js';
 import { statefulNode } from './graph/stateful-node.js';
@@ -18,6 +19,7 @@ export function addSuppress<K, V>(
   suppressed: Suppressed,
   options: NamedOptions,
 ): KTable<K, V> {
+  requireSuppressed(suppressed);
   const { graph } = context;
   if (table.view.versioned) {
     throw new MillraceError('MILL_TOPOLOGY_INVALID', `${table.name} is a versioned table: suppress takes others only.`, {

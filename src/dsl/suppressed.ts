@@ -1,4 +1,5 @@
 /** When a suppressed table lets its rows through: made by `untilTimeLimit` and `untilWindowCloses`, taken by `KTable.suppress`. */
+import { anything, oneOf, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 
 /** How much may be held back. Without bounds: all of it. */
@@ -13,6 +14,12 @@ export interface SuppressBuffer {
    */
   readonly whenFull?: 'emitEarly' | 'shutDown' | 'spill';
 }
+
+const shape = {
+  maxRecords: anything,
+  maxBytes: anything,
+  whenFull: oneOf('emitEarly', 'shutDown', 'spill'),
+} satisfies ShapeOf<SuppressBuffer>;
 
 /** When a suppressed table lets its rows through. Frozen data. */
 export interface Suppressed {
@@ -29,9 +36,10 @@ export interface Suppressed {
  *
  * @param limit ms, 0 or more; Infinity: only when the buffer is full
  * @example counts.suppress(untilTimeLimit(60_000, { maxRecords: 10_000 }))
- * @throws MILL_CONFIG_INVALID when a number is out of range.
+ * @throws MILL_CONFIG_INVALID when a number is out of range; MILL_TOPOLOGY_INVALID when there is no such option.
  */
 export function untilTimeLimit(limit: number, buffer: SuppressBuffer = {}): Suppressed {
+  requireOptions('untilTimeLimit', buffer, shape);
   return checked({ kind: 'timeLimit', limit, ...withDefaults(buffer, 'emitEarly') });
 }
 
@@ -40,9 +48,10 @@ export function untilTimeLimit(limit: number, buffer: SuppressBuffer = {}): Supp
  *
  * @example
  * clicks.groupByKey().windowedBy(tumbling({ size: 60_000 })).count().suppress(untilWindowCloses());
- * @throws MILL_CONFIG_INVALID when a number is out of range.
+ * @throws MILL_CONFIG_INVALID when a number is out of range; MILL_TOPOLOGY_INVALID when there is no such option.
  */
 export function untilWindowCloses(buffer: SuppressBuffer & { readonly whenFull?: 'shutDown' | 'spill' } = {}): Suppressed {
+  requireOptions('untilWindowCloses', buffer, shape);
   return checked({ kind: 'windowCloses', limit: 0, ...withDefaults(buffer, 'shutDown') });
 }
 

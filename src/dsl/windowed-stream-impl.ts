@@ -1,4 +1,6 @@
+import { checkOptions } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
+import { defined } from '../processors/defined-result.js';
 import { windowOperator } from '../processors/event-time/window-operator.js';
 import { passThroughOperator } from '../processors/pass-through.js';
 import type { AggregateFunction } from '../processors/state/aggregate-function.js';
@@ -10,6 +12,7 @@ import type { WindowInfo } from '../processors/windowing/window-context.js';
 import { checkWindows, windowStates, type WindowDefinition } from '../processors/windowing/window-engine.js';
 import type { Windowed } from '../time/windowed.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
+import { requireAggregate, requireFunction } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext } from './dsl-context.js';
 import { requireWatermarks } from './event-time-sources.js';
@@ -27,6 +30,7 @@ import type {
   WindowResultOptions,
 } from './keyed-stream.js';
 import type { KStream } from './kstream.js';
+import { shapes } from './option-shapes.js';
 import { prefix } from './prefixes.js';
 import { windowedKeySerde } from './windowed-keys.js';
 
@@ -53,6 +57,15 @@ export class WindowedStreamImpl<K, V> {
     aggregate: AggregateFunction<V, Acc, Out>,
     options: WindowAggregateOptions<K, Acc, Out, R> & Partial<SideOutputLate> = {},
   ): Results<K, V, R> {
+    checkOptions('aggregate', options, shapes.windowAggregate);
+    requireAggregate(aggregate);
+    return this.#aggregate(aggregate, options);
+  }
+
+  #aggregate<Acc, Out, R>(
+    aggregate: AggregateFunction<V, Acc, Out>,
+    options: WindowAggregateOptions<K, Acc, Out, R> & Partial<SideOutputLate>,
+  ): Results<K, V, R> {
     const { evictor } = this.#options;
     const { apply, clear } = options;
     const contents =
@@ -68,22 +81,27 @@ export class WindowedStreamImpl<K, V> {
   }
 
   reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & Partial<SideOutputLate> = {}): Results<K, V, V> {
+    checkOptions('reduce', options, shapes.windowReduce);
+    requireFunction('reduce: the reducer', reducer);
+    const held = defined('reduce: the reducer', reducer) as typeof reducer;
     const valueSerde = this.#grouped.fields.valueSerde ?? undefined;
     const reduce: AggregateFunction<V, V | null, V> = {
       initial: () => null,
-      add: (before, value) => (before === null ? value : reducer(before, value)),
+      add: (before, value) => (before === null ? value : held(before, value)),
       // Only windows with a value are asked.
       result: (value) => value as V,
-      merge: (a, b) => (a === null ? b : b === null ? a : reducer(a, b)),
+      merge: (a, b) => (a === null ? b : b === null ? a : held(a, b)),
     };
     const own = { valueSerde, ...options };
-    return this.aggregate<V | null, V, V>(reduce, { ...own, accumulatorSerde: valueSerde as never });
+    return this.#aggregate<V | null, V, V>(reduce, { ...own, accumulatorSerde: valueSerde });
   }
 
   process<R>(
     apply: (key: K, values: readonly V[], info: WindowInfo) => readonly R[],
     options: WindowProcessOptions<K, R> & Partial<SideOutputLate> = {},
   ): Results<K, V, R> {
+    checkOptions('process', options, shapes.windowProcess);
+    requireFunction('process: the function', apply);
     const { evictor } = this.#options;
     const valueSerde = this.#grouped.fields.valueSerde ?? undefined;
     const contents =

@@ -21,3 +21,13 @@ export function checkSerdes(owner: string, keySerde: unknown, valueSerde: unknow
     });
   }
 }
+
+/**
+ * @param what the factory that takes a serde
+ * @throws MILL_TOPOLOGY_INVALID when it was given something else
+ */
+export function requireSerde(what: string, serde: unknown): void {
+  if (isSerde(serde)) return;
+  checkSerdes(what, serde, null);
+  throw new MillraceError('MILL_TOPOLOGY_INVALID', `${what} takes the serde of the keys, such as serdes.string.`);
+}

@@ -1,4 +1,5 @@
 import { Windowed } from '../time/windowed.js';
+import { requireSerde } from './checked-serde.js';
 import { compileSerde } from './compile-serde.js';
 import { inPlaceSerde } from './in-place-serde.js';
 import type { Serde, SerdeUse } from './serde.js';
@@ -11,6 +12,7 @@ const boundsBytes = 16;
  * `WindowedSerdes.sessionWindowedSerdeFrom(type)` writes them.
  */
 export function sessionWindowedSerde<K>(keySerde: Serde<K>): Serde<Windowed<K>> {
+  requireSerde('serdes.sessionWindowed', keySerde);
   const key = compileSerde(keySerde);
   const name = `sessionWindowed(${key.name})`;
   const serde = inPlaceSerde<Windowed<K>>({

@@ -1,4 +1,6 @@
+import { MillraceError } from '../errors.js';
 import { Windowed } from '../time/windowed.js';
+import { requireSerde } from './checked-serde.js';
 import { compileSerde } from './compile-serde.js';
 import { inPlaceSerde } from './in-place-serde.js';
 import type { Serde, SerdeUse } from './serde.js';
@@ -11,8 +13,16 @@ const startBytes = 8;
  * `WindowedSerdes.timeWindowedSerdeFrom(type, size)` writes them. The size is not in the bytes: `end = start + windowSize`.
  *
  * @param windowSize milliseconds.
+ * @throws MILL_TOPOLOGY_INVALID when the serde is none, or the size no number of milliseconds
  */
 export function timeWindowedSerde<K>(keySerde: Serde<K>, windowSize: number): Serde<Windowed<K>> {
+  requireSerde('serdes.timeWindowed', keySerde);
+  if (!(windowSize >= 0)) {
+    throw new MillraceError(
+      'MILL_TOPOLOGY_INVALID',
+      `serdes.timeWindowed: the window size must be milliseconds, 0 or more, not ${windowSize}.`,
+    );
+  }
   const key = compileSerde(keySerde);
   const name = `timeWindowed(${key.name}, ${windowSize})`;
   const serde = inPlaceSerde<Windowed<K>>({

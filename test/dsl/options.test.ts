@@ -1,13 +1,19 @@
 /** Options that nobody knows, or of a wrong type, are refused where they are given; what user functions give is held to one rule. */
 import { describe, expect, it } from '@jest/globals';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import { untilTimeLimit, untilWindowCloses } from '../../src/dsl/suppressed.js';
 import { checkOptions, nearest, oneOf, text } from '../../src/errors/checked-options.js';
+import { inclusiveBounds } from '../../src/processors/interval-join/interval-bounds.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { stores } from '../../src/stores/stores.js';
 import { joinWindows } from '../../src/time/join-windows.js';
 import { sessions } from '../../src/time/session-windows.js';
 import { sliding } from '../../src/time/sliding-windows.js';
 import { hopping, tumbling, unlimited } from '../../src/time/time-windows.js';
+import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
+import { sessionEventTime } from '../../src/time/windowing/session-windows.js';
+import { slidingEventTime } from '../../src/time/windowing/sliding-windows.js';
+import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
 import { runTopology, strings, write } from './run-topology.js';
 
 /** Everything callable with anything, as in JavaScript. */
@@ -53,6 +59,77 @@ const misspelt: readonly (readonly [call: string, message: string, (of: ReturnTy
     'repartition',
     'repartition has no option partition; did you mean partitions?',
     ({ stream }) => stream['repartition']!({ partition: 3 }),
+  ],
+  [
+    'mapValuesAsync',
+    'mapValuesAsync has no option concurency; did you mean concurrency?',
+    ({ stream }) => stream['mapValuesAsync']!(fn, { concurency: 1 }),
+  ],
+  [
+    'retry of mapAsync',
+    'mapAsync has no option retry.attempt; did you mean retry.attempts?',
+    ({ stream }) => stream['mapAsync']!(fn, { retry: { attempt: 1 } }),
+  ],
+  ['flatMapValuesAsync', 'flatMapValuesAsync has no option x', ({ stream }) => stream['flatMapValuesAsync']!(fn, { x: 1 })],
+  ['flatMapAsync', 'flatMapAsync has no option x', ({ stream }) => stream['flatMapAsync']!(fn, { x: 1 })],
+  [
+    'processAsync',
+    'processAsync has no option store; did you mean stores?',
+    ({ stream }) => stream['processAsync']!(() => ({}), { store: 's' }),
+  ],
+  [
+    'window',
+    'window has no option allowedLatness; did you mean allowedLateness?',
+    ({ stream }) => stream['keyBy']!()['window']!(tumblingEventTime({ size: 1 }), { allowedLatness: 1 }),
+  ],
+  [
+    'aggregate of windows in event time',
+    'aggregate has no option accumulatorserde; did you mean accumulatorSerde?',
+    ({ stream }) => stream['keyBy']!()['window']!(tumblingEventTime({ size: 1 }))['aggregate']!({}, { accumulatorserde: 1 }),
+  ],
+  [
+    'reduce of windows in event time',
+    'reduce has no option sideOutput',
+    ({ stream }) => stream['keyBy']!()['window']!(tumblingEventTime({ size: 1 }))['reduce']!(fn, { sideOutput: true }),
+  ],
+  [
+    'process of windows in event time',
+    'process has no option state; did you mean states?',
+    ({ stream }) => stream['keyBy']!()['window']!(tumblingEventTime({ size: 1 }))['process']!(fn, { state: [] }),
+  ],
+  [
+    'process by key',
+    'process has no option state; did you mean states?',
+    ({ stream }) => stream['keyBy']!()['process']!(fn, { state: [] }),
+  ],
+  [
+    'intervalJoin',
+    'intervalJoin has no option sideOutputlate; did you mean sideOutputLate?',
+    ({ stream }) => stream['keyBy']!()['intervalJoin']!(stream['keyBy']!(), { lower: 0, upper: 1 }, fn, { sideOutputlate: true }),
+  ],
+  ['bounds', 'intervalJoin: the bounds has no option lowr; did you mean lower?', () => inclusiveBounds({ lowr: 0, upper: 1 } as never)],
+  ['tumblingEventTime', 'tumblingEventTime has no option sise; did you mean size?', () => tumblingEventTime({ sise: 1 } as never)],
+  ['slidingEventTime', 'slidingEventTime has no option advance', () => slidingEventTime({ size: 2, advance: 1 } as never)],
+  ['sessionEventTime', 'sessionEventTime has no option gapp; did you mean gap?', () => sessionEventTime({ gapp: 1 } as never)],
+  [
+    'watermarks',
+    'watermarks.monotonous has no option idlenes; did you mean idleness?',
+    () => watermarks.monotonous({ idlenes: 1 } as never),
+  ],
+  [
+    'untilTimeLimit',
+    'untilTimeLimit has no option maxRecord; did you mean maxRecords?',
+    () => untilTimeLimit(1, { maxRecord: 1 } as never),
+  ],
+  [
+    'untilWindowCloses',
+    'untilWindowCloses: the option whenFull must be "emitEarly" or "shutDown" or "spill", not "stop".',
+    () => untilWindowCloses({ whenFull: 'stop' } as never),
+  ],
+  [
+    'serdes.avro',
+    'serdes.avro has no option subjekt; did you mean subject?',
+    () => serdes.avro({ registry: { host: 'h' }, subjekt: 's' } as never),
   ],
   ['toTable', 'toTable has no option x', ({ stream }) => stream['toTable']!({ x: 1 })],
   ['to', 'to has no option partitoner; did you mean partitioner?', ({ stream }) => stream['to']!('x', { partitoner: 1 })],

@@ -4,7 +4,9 @@ import { StreamsApp } from '../../src/app/streams-app.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
+import { joinWindows } from '../../src/time/join-windows.js';
 import { tumbling } from '../../src/time/time-windows.js';
+import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
 
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
 
@@ -60,6 +62,44 @@ const wrong: readonly (readonly [call: string, message: string, (of: ReturnType<
     'windowedBy({ size })',
     'windowedBy takes what tumbling, hopping, sliding, sessions or unlimited gives, not an object with size.',
     ({ stream }) => stream['groupByKey']!()['windowedBy']!({ size: 5 }),
+  ],
+  ['tumbling()', 'tumbling: the options must be an object, not undefined.', () => (tumbling as unknown as Loose)()],
+  ['joinWindows()', 'joinWindows: the options must be an object, not undefined.', () => (joinWindows as unknown as Loose)()],
+  [
+    'tumblingEventTime()',
+    'tumblingEventTime: the options must be an object, not undefined.',
+    () => (tumblingEventTime as unknown as Loose)(),
+  ],
+  [
+    'suppress()',
+    'suppress takes what untilTimeLimit(…) or untilWindowCloses(…) gives, not undefined.',
+    ({ table }) => table['suppress']!(),
+  ],
+  [
+    'keyBy().window(tumbling(…))',
+    'window takes what tumblingEventTime, slidingEventTime, sessionEventTime and the like give, not windows of `windowedBy`.',
+    ({ stream }) => stream['keyBy']!()['window']!(tumbling({ size: 5 })),
+  ],
+  [
+    'aggregate({ add }) of windows in event time',
+    'aggregate: initial must be a function, not undefined.',
+    ({ stream }) => stream['keyBy']!()['window']!(tumblingEventTime({ size: 5 }))['aggregate']!({ add: () => 0 }),
+  ],
+  ['keyBy().process()', 'process: the supplier must be a function, not undefined.', ({ stream }) => stream['keyBy']!()['process']!()],
+  ['intervalJoin()', 'An interval join takes a keyed stream', ({ stream }) => stream['keyBy']!()['intervalJoin']!()],
+  ['mapValuesAsync()', 'mapValuesAsync: the mapper must be a function, not undefined.', ({ stream }) => stream['mapValuesAsync']!()],
+  ['processValues()', 'processValues: the supplier must be a function, not undefined.', ({ stream }) => stream['processValues']!()],
+  ['serdes.avro()', 'serdes.avro: the options must be an object, not undefined.', () => (serdes.avro as unknown as Loose)()],
+  ['serdes.jsonSchema({})', 'serdes.jsonSchema needs a `registry`', () => serdes.jsonSchema({} as never)],
+  [
+    'serdes.timeWindowed()',
+    'serdes.timeWindowed takes the serde of the keys, such as serdes.string.',
+    () => (serdes.timeWindowed as unknown as Loose)(),
+  ],
+  [
+    'serdes.timeWindowed(serde)',
+    'serdes.timeWindowed: the window size must be milliseconds, 0 or more, not undefined.',
+    () => (serdes.timeWindowed as unknown as Loose)(serdes.string),
   ],
   [
     'emit: "onClose"',

@@ -1,3 +1,4 @@
+import { anything, flag, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 import { MillraceError } from '../../errors.js';
 
 /** Which right records a left record meets: those with `left + lower ≤ right ≤ left + upper`, in event time. */
@@ -12,6 +13,8 @@ export interface IntervalBounds {
   readonly upperInclusive?: boolean;
 }
 
+const shape = { lower: anything, upper: anything, lowerInclusive: flag, upperInclusive: flag } satisfies ShapeOf<IntervalBounds>;
+
 /** Bounds with both ends inclusive: timestamps are whole milliseconds, so an exclusive end is one millisecond in. */
 export interface InclusiveBounds {
   readonly lower: number;
@@ -19,7 +22,9 @@ export interface InclusiveBounds {
 }
 
 /** @throws MILL_CONFIG_INVALID unless both are whole milliseconds and `lower ≤ upper` */
-export function inclusiveBounds({ lower, upper, lowerInclusive = true, upperInclusive = true }: IntervalBounds): InclusiveBounds {
+export function inclusiveBounds(given: IntervalBounds): InclusiveBounds {
+  requireOptions('intervalJoin: the bounds', given, shape);
+  const { lower, upper, lowerInclusive = true, upperInclusive = true } = given;
   const bounds = { lower: lowerInclusive ? lower : lower + 1, upper: upperInclusive ? upper : upper - 1 };
   if (Number.isSafeInteger(lower) && Number.isSafeInteger(upper) && bounds.lower <= bounds.upper) return Object.freeze(bounds);
   throw new MillraceError('MILL_CONFIG_INVALID', `An interval join needs lower ≤ upper in whole milliseconds, not ${lower} and ${upper}.`, {

@@ -5,6 +5,7 @@
  * ids known by then. An id met for the first time is loaded while the task waits for the promise: input topics only.
  */
 import { ByteWriter } from '../../bytes/byte-writer.js';
+import { anyObject, requireOptions, text, type ShapeOf } from '../../errors/checked-options.js';
 import { MillraceError } from '../../errors.js';
 import type { Serde, SerdeUse } from '../serde.js';
 import { cannotDeserialize } from '../serde-error.js';
@@ -22,6 +23,8 @@ export interface RegistrySerdeOptions {
   /** Compatibility level of a subject that is registered for the first time; must be the subject's own when it exists. Default BACKWARD. */
   readonly compatibility?: string;
 }
+
+const shape = { registry: anyObject, schema: anyObject, subject: text, compatibility: text } satisfies ShapeOf<RegistrySerdeOptions>;
 
 const magicByte = 0;
 const headerBytes = 5;
@@ -48,6 +51,13 @@ export class RegistrySerde<T> implements Serde<T> {
     private readonly options: RegistrySerdeOptions,
   ) {
     this.name = type === 'AVRO' ? 'avro' : 'jsonSchema';
+    requireOptions(`serdes.${this.name}`, options, shape);
+    if (anyObject(options.registry) !== null) {
+      throw new MillraceError(
+        'MILL_TOPOLOGY_INVALID',
+        `serdes.${this.name} needs a \`registry\`, as in { registry: { host: 'http://localhost:8081' } }.`,
+      );
+    }
   }
 
   async prepare(use: SerdeUse): Promise<void> {

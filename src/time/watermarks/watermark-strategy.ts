@@ -1,4 +1,5 @@
 /** How a source gets its watermarks: the public `watermarks.*`. */
+import { anything, requireOptions, text, type ShapeOf } from '../../errors/checked-options.js';
 import { MillraceError } from '../../errors.js';
 import { BoundedOutOfOrderness, NoWatermarks, type WatermarkGenerator } from './watermark-generator.js';
 
@@ -82,7 +83,14 @@ export const watermarks = Object.freeze({
   },
 });
 
+const shape = {
+  idleness: anything,
+  alignment: { maxDrift: anything, group: text },
+  interval: anything,
+} satisfies ShapeOf<WatermarkOptions>;
+
 function strategy<V>(name: string, createGenerator: () => WatermarkGenerator<V>, options: WatermarkOptions = {}): WatermarkStrategy<V> {
+  requireOptions(`watermarks.${name}`, options, shape);
   const { idleness, alignment, interval = defaultWatermarkInterval } = options;
   if (idleness !== undefined) requireMilliseconds('idleness', idleness, 1);
   if (alignment !== undefined) requireMilliseconds('alignment.maxDrift', alignment.maxDrift, 0);

@@ -1,3 +1,4 @@
+import { anything, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 import type { Window } from '../windowed.js';
 import { requireTimestamp, requireWindows } from './assigner-checks.js';
 import type { WindowAssigner } from './window-assigner.js';
@@ -8,14 +9,18 @@ export interface SessionWindowsOptions<V> {
   readonly gap: number | ((value: V) => number);
 }
 
+const shape = { gap: anything } satisfies ShapeOf<SessionWindowsOptions<unknown>>;
+
 /**
  * Sessions: records of a key less than `gap` apart, or exactly, are one. A record in between makes one session of two, with their state.
  *
  * @throws MILL_CONFIG_INVALID unless the gap is above 0
  * @example clicks.keyBy().window(sessionEventTime({ gap: 30 * 60_000 }))
  */
-export function sessionEventTime<V = unknown>({ gap }: SessionWindowsOptions<V>): WindowAssigner<V> {
-  requireGap(gap);
+export function sessionEventTime<V = unknown>(options: SessionWindowsOptions<V>): WindowAssigner<V> {
+  requireOptions('sessionEventTime', options, shape);
+  const { gap } = options;
+  if (typeof gap !== 'function') requireGap(gap);
   return Object.freeze<WindowAssigner<V>>({
     name: `sessionEventTime(${typeof gap === 'number' ? gap : 'dynamic'})`,
     time: 'event',
@@ -30,8 +35,10 @@ export function sessionEventTime<V = unknown>({ gap }: SessionWindowsOptions<V>)
 }
 
 /** As `sessionEventTime`, by the wall clock. */
-export function sessionProcessingTime<V = unknown>({ gap }: SessionWindowsOptions<V>): WindowAssigner<V> {
-  requireGap(gap);
+export function sessionProcessingTime<V = unknown>(options: SessionWindowsOptions<V>): WindowAssigner<V> {
+  requireOptions('sessionProcessingTime', options, shape);
+  const { gap } = options;
+  if (typeof gap !== 'function') requireGap(gap);
   return Object.freeze<WindowAssigner<V>>({
     name: `sessionProcessingTime(${typeof gap === 'number' ? gap : 'dynamic'})`,
     time: 'processing',
@@ -49,6 +56,6 @@ function sessionOf<V>(start: number, gap: SessionWindowsOptions<V>['gap'], value
   return { start, end: start + own };
 }
 
-function requireGap<V>(gap: SessionWindowsOptions<V>['gap']): void {
-  if (typeof gap === 'number') requireWindows('Session', `0 < gap, and have gap ${gap}`, gap > 0);
+function requireGap(gap: number): void {
+  requireWindows('Session', `0 < gap, and have gap ${gap}`, gap > 0);
 }

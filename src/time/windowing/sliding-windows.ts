@@ -1,3 +1,4 @@
+import { anything, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 import type { Window } from '../windowed.js';
 import { requireTimestamp, requireWindows } from './assigner-checks.js';
 import type { WindowAssigner } from './window-assigner.js';
@@ -20,7 +21,7 @@ export interface SlidingWindowsOptions {
  * @example readings.keyBy().window(slidingEventTime({ size: 300_000, slide: 60_000 }))
  */
 export function slidingEventTime(options: SlidingWindowsOptions): WindowAssigner {
-  const { size, slide, offset } = checked(options);
+  const { size, slide, offset } = checked('slidingEventTime', options);
   return Object.freeze<WindowAssigner>({
     name: `slidingEventTime(${size}, ${slide})`,
     time: 'event',
@@ -36,7 +37,7 @@ export function slidingEventTime(options: SlidingWindowsOptions): WindowAssigner
 
 /** As `slidingEventTime`, by the wall clock. */
 export function slidingProcessingTime(options: SlidingWindowsOptions): WindowAssigner {
-  const { size, slide, offset } = checked(options);
+  const { size, slide, offset } = checked('slidingProcessingTime', options);
   return Object.freeze<WindowAssigner>({
     name: `slidingProcessingTime(${size}, ${slide})`,
     time: 'processing',
@@ -53,7 +54,11 @@ function windowsOf(time: number, size: number, slide: number, offset: number): W
   return windows;
 }
 
-function checked({ size, slide, offset = 0 }: SlidingWindowsOptions): Required<SlidingWindowsOptions> {
+const shape = { size: anything, slide: anything, offset: anything } satisfies ShapeOf<SlidingWindowsOptions>;
+
+function checked(what: string, options: SlidingWindowsOptions): Required<SlidingWindowsOptions> {
+  requireOptions(what, options, shape);
+  const { size, slide, offset = 0 } = options;
   requireWindows(
     'Sliding',
     `abs(offset) < slide and size > 0, and have size ${size}, slide ${slide}, offset ${offset}`,

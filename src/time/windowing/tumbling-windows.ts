@@ -1,3 +1,4 @@
+import { anything, oneOf, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 import { requireTimestamp, requireWindows } from './assigner-checks.js';
 import type { WindowAssigner } from './window-assigner.js';
 import { windowStart } from './window-span.js';
@@ -10,6 +11,8 @@ export interface TumblingWindowsOptions {
   readonly offset?: number;
 }
 
+const shape = { size: anything, offset: anything } satisfies ShapeOf<TumblingWindowsOptions>;
+
 /** Spreads the ends of processing-time windows: `aligned` all tasks end together, `natural` each starts with its first record. */
 export type WindowStagger = 'aligned' | 'natural';
 
@@ -19,7 +22,9 @@ export type WindowStagger = 'aligned' | 'natural';
  * @throws MILL_CONFIG_INVALID unless `abs(offset) < size`
  * @example readings.keyBy().window(tumblingEventTime({ size: 60_000 }))
  */
-export function tumblingEventTime({ size, offset = 0 }: TumblingWindowsOptions): WindowAssigner {
+export function tumblingEventTime(options: TumblingWindowsOptions): WindowAssigner {
+  requireOptions('tumblingEventTime', options, shape);
+  const { size, offset = 0 } = options;
   requireTumbling(size, offset);
   return Object.freeze<WindowAssigner>({
     name: `tumblingEventTime(${size})`,
@@ -36,11 +41,9 @@ export function tumblingEventTime({ size, offset = 0 }: TumblingWindowsOptions):
 }
 
 /** As `tumblingEventTime`, by the wall clock. Results change when the input is processed again. */
-export function tumblingProcessingTime({
-  size,
-  offset = 0,
-  stagger = 'aligned',
-}: TumblingWindowsOptions & { readonly stagger?: WindowStagger }): WindowAssigner {
+export function tumblingProcessingTime(options: TumblingWindowsOptions & { readonly stagger?: WindowStagger }): WindowAssigner {
+  requireOptions('tumblingProcessingTime', options, { ...shape, stagger: oneOf('aligned', 'natural') });
+  const { size, offset = 0, stagger = 'aligned' } = options;
   requireTumbling(size, offset);
   let shift: number | null = null;
   return Object.freeze<WindowAssigner>({
