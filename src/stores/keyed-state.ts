@@ -15,9 +15,10 @@ import type { CompiledSerde } from '../serdes/serde.js';
 import { watchBoth, type BeforeImages } from './reading/before-images.js';
 import type { CacheBudget, Evictable } from './cache-budget.js';
 import { ChangeList } from './change-list.js';
+import { ChangelogRows } from './changelog-rows.js';
 import type { Engine, EngineBatch } from './engine/engine.js';
 import { FrozenLayer } from './frozen-layer.js';
-import { Row } from './row.js';
+import { Row, rowOverhead } from './row.js';
 import { RowTable } from './row-table.js';
 import type { TableLayout } from './row-table.js';
 import type { StateStore, StoreEntry, StoreKind, StoreSpec } from './store.js';
@@ -26,8 +27,6 @@ import type { ScannedRow } from './table-scan.js';
 import type { StoreMarks } from './store-marks.js';
 import { valueError } from './value-error.js';
 
-/** Row, map entry and their fields; keys and values come on top. */
-const rowOverhead = 200;
 const timestampBytes = 8;
 const maxSpareLayers = 2;
 /** A layer whose buffer grew past this is not kept for reuse. */
@@ -54,8 +53,9 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   protected readonly changes: ChangeList<K, V> | null;
   protected entries = 0;
   private readonly budget: CacheBudget | null;
-  private readonly timestamped: boolean;
+  readonly timestamped: boolean;
   protected readonly scratch = new ByteWriter(256);
+  private readonly restored = new ChangelogRows<K, V>(this, this.scratch);
   /** Of the active epoch. */
   generation = 1;
   private dirty: Row<K, V>[] = [];
@@ -368,81 +368,17 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     valueEnd: number,
     batch: EngineBatch | null,
   ): void {
-    if (batch === null) this.restoreInMemory(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd);
-    else this.restoreInEngine(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd, batch);
-  }
-
-  private restoreInEngine(
-    table: RowTable<K, V>,
-    timestamp: number,
-    key: Buffer,
-    keyStart: number,
-    keyEnd: number,
-    value: Buffer | null,
-    valueStart: number,
-    valueEnd: number,
-    batch: EngineBatch,
-  ): void {
-    const out = this.scratch;
-    out.reset();
-    out.writeBytes(table.prefix);
-    out.writeBytes(key, keyStart, keyEnd);
-    const split = out.length;
-    table.mayMiss = true;
-    if (table.rows.size > 0) this.forgetCached(table, key, keyStart, keyEnd);
-    if (value === null) {
-      this.entries = Math.max(0, this.entries - 1);
-      batch.delete(out.view());
+    if (batch === null) {
+      this.entries += this.restored.intoMemory(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd);
       return;
     }
-    this.entries++;
-    if (!this.timestamped) {
-      batch.put(out.view(), value.subarray(valueStart, valueEnd));
-      return;
-    }
-    out.writeInt64(timestamp);
-    out.writeBytes(value, valueStart, valueEnd);
-    batch.put(out.buffer.subarray(0, split), out.buffer.subarray(split, out.length));
-  }
-
-  /** A row that somebody read before (a query on a standby) must not hide what the engine gets. */
-  private forgetCached(table: RowTable<K, V>, key: Buffer, keyStart: number, keyEnd: number): void {
-    const hash = this.identity ? this.keySerde.decodeSync(key, keyStart, keyEnd) : key.toString('latin1', keyStart, keyEnd);
-    const row = table.rows.get(hash);
-    if (row?.pins === 0) table.unlink(row);
+    const change = this.restored.intoEngine(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd, batch);
+    this.entries = change < 0 ? Math.max(0, this.entries + change) : this.entries + change;
   }
 
   /** Clean rows of an engine leave memory. */
   forgetClean(): void {
     // Stores that merge changelog records into rows have no row in memory that differs from the engine's.
-  }
-
-  private restoreInMemory(
-    table: RowTable<K, V>,
-    timestamp: number,
-    key: Buffer,
-    keyStart: number,
-    keyEnd: number,
-    value: Buffer | null,
-    valueStart: number,
-    valueEnd: number,
-  ): void {
-    const decoded = this.keySerde.decodeSync(key, keyStart, keyEnd) as K;
-    const hash = this.identity ? decoded : key.toString('latin1', keyStart, keyEnd);
-    let row = table.rows.get(hash);
-    if (value === null) {
-      if (row === undefined) return;
-      this.entries--;
-      table.unlink(row);
-      return;
-    }
-    if (row === undefined) {
-      row = new Row<K, V>(decoded, hash, table, rowOverhead + (keyEnd - keyStart));
-      table.link(row);
-      this.entries++;
-    }
-    row.timestamp = timestamp;
-    row.value = this.decodeValue(value, valueStart, valueEnd);
   }
 
   // ---- what subclasses share

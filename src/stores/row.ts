@@ -1,6 +1,9 @@
 import type { WindowEntry } from './store.js';
 import type { RowTable } from './row-table.js';
 
+/** Bytes of a row, its map entry and their fields; keys and values come on top. */
+export const rowOverhead = 200;
+
 /**
  * One row of a store in memory. The hot path reads and writes its fields directly.
  *
