@@ -18,6 +18,7 @@ import { StoreAccess } from './store-access.js';
 import { runBounded, type RunSummary, type RunUntilEndOptions } from './run-until-end.js';
 import { snapshotMetrics, type AppMetrics } from './app-metrics.js';
 import { realPlatform, type AppPlatform } from './app-platform.js';
+import { comparedResultFaults } from './compared-results.js';
 import { reusedSourceTopicFaults } from './reused-source-topics.js';
 import { resolveConfig, type StreamsConfig } from './config.js';
 
@@ -119,7 +120,11 @@ export class StreamsApp extends StoreAccess {
         processId: () => this.parts.directory?.processId ?? null,
       }),
     );
-    const faults = [...serdes.missing(topology), ...reusedSourceTopicFaults(topology, resolved.deserializationHandler)];
+    const faults = [
+      ...serdes.missing(topology),
+      ...reusedSourceTopicFaults(topology, resolved.deserializationHandler),
+      ...comparedResultFaults(topology, resolved.processingGuarantee),
+    ];
     if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });
   }
 

@@ -56,7 +56,7 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
     const { materialized, emit } = options;
     const keySerde = this.#keySerde(materialized?.keySerde);
     const valueSerde = materialized?.valueSerde ?? null;
-    const store = tableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, emit);
+    const store = tableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, options);
     const common = { storeName: store.name, initializer: defined('aggregate: the initializer', initializer), emit: emit ?? null };
     const supplierOf = (aggregator: Aggregator<K, unknown, A>): OperatorSupplier => streamAggregateOperator({ ...common, aggregator });
     return this.#add({ options, store, supplierOf, keySerde, valueSerde, storeName: materialized?.storeName });
@@ -89,7 +89,7 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
     const { materialized, emit, late } = options;
     const keySerde = this.#keySerde(materialized?.keySerde);
     const valueSerde = materialized?.valueSerde ?? null;
-    const store = windowTableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, emit, windows);
+    const store = windowTableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, options, windows);
     const common = {
       storeName: store.name,
       initializer: defined('aggregate: the initializer', initializer),
@@ -121,7 +121,7 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
     const { materialized, emit, late } = options;
     const keySerde = this.#keySerde(materialized?.keySerde);
     const valueSerde = materialized?.valueSerde ?? null;
-    const store = windowTableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, emit, windows);
+    const store = windowTableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, options, windows);
     const common = {
       storeName: store.name,
       windows,

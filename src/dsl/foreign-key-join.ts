@@ -166,7 +166,7 @@ class ForeignKeyJoin<K, V, KO, VO, VR> {
     const name = graph.suffixedOr(given, '-result', prefix.foreignKeyOutput);
     const keySerde = materialized?.keySerde ?? leftTable.keySerde;
     const valueSerde = materialized?.valueSerde ?? null;
-    const store = tableStore(graph, prefix.foreignKeyOutput, materialized, { keySerde, valueSerde }, emit);
+    const store = tableStore(graph, prefix.foreignKeyOutput, materialized, { keySerde, valueSerde }, this.options);
     const node = streamToTableNode({ name, store, emit: emit ?? null, late: null });
     graph.add(node, [resolve]);
     const sources = [...new Set([...leftTable.sources, responses.name])];

@@ -89,7 +89,7 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
     const { materialized, emit } = options;
     const keySerde = materialized?.keySerde ?? this.#grouped.fields.keySerde;
     const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
-    const store = tableStore(this.#context.graph, operatorPrefix, materialized, { keySerde, valueSerde }, emit);
+    const store = tableStore(this.#context.graph, operatorPrefix, materialized, { keySerde, valueSerde }, options);
     const supplier = supplierOf({ storeName: store.name, emit: emit ?? null });
     return addAggregation(this.#context, { grouped: this.#grouped, operatorPrefix, options, store, supplier, keySerde, valueSerde });
   }

@@ -103,7 +103,7 @@ class KGroupedTableImpl<K, V> implements KGroupedTable<K, V> {
     const keySerde = materialized?.keySerde ?? this.#options.keySerde ?? null;
     const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
     // Kafka Streams names the store of a reduce after the aggregations too.
-    const store = tableStore(graph, prefix.tableAggregate, materialized, { keySerde, valueSerde }, emit);
+    const store = tableStore(graph, prefix.tableAggregate, materialized, { keySerde, valueSerde }, options);
     const given = checkedName(options);
     const repartition = this.#repartitionFor(given, store.name);
     const name = graph.nameOr(given, operatorPrefix);

@@ -8,7 +8,7 @@ import type { TimeWindows } from '../time/time-windows.js';
 import { checkResourceName } from '../topology/resource-name.js';
 import type { StreamGraph } from './graph/stream-graph.js';
 import { requireOneOf } from './checked-arguments.js';
-import type { MaterializedOptions, TableEmitOption, WindowEmitOption, WindowMaterializedOptions } from './options.js';
+import type { EmitOnChangeOption, MaterializedOptions, TableEmitOption, WindowEmitOption, WindowMaterializedOptions } from './options.js';
 
 export type AnyWindows = TimeWindows | SlidingWindows | SessionWindows;
 
@@ -23,16 +23,45 @@ export function tableStore<K, V>(
   storePrefix: string,
   materialized: MaterializedOptions<K, V> | undefined,
   carried: CarriedSerdes<K, V>,
-  emit: TableEmitOption | undefined,
+  emission: Emission<TableEmitOption>,
 ): StoreSpec {
-  requireOneOf('emit', emit, ['onUpdate', 'onCommit']);
+  requireOneOf('emit', emission.emit, ['onUpdate', 'onCommit']);
   const common = commonSpec(graph, storePrefix, materialized, carried);
-  if (materialized?.historyRetention !== undefined) return versionedStore(common, materialized.historyRetention);
-  return Object.freeze({
-    ...common,
-    kind: 'timestampedKeyValue',
-    trackChanges: emit === undefined ? 'ifEmittingOnCommit' : emit === 'onCommit',
-  });
+  if (materialized?.historyRetention !== undefined) {
+    if (emission.emitOnChange === true) throw versionsAllLeave(common.name);
+    return versionedStore(common, materialized.historyRetention);
+  }
+  return Object.freeze({ ...common, kind: 'timestampedKeyValue', ...tracking(emission) });
+}
+
+/** When changes leave, and whether those that change nothing do. */
+interface Emission<E> extends EmitOnChangeOption {
+  readonly emit?: E | undefined;
+}
+
+function tracking({ emit, emitOnChange }: Emission<WindowEmitOption>): Pick<StoreSpec, 'trackChanges' | 'comparesChanges'> {
+  if (emitOnChange === true) return { trackChanges: true, comparesChanges: true };
+  return { trackChanges: emit === undefined ? 'ifEmittingOnCommit' : emit === 'onCommit' };
+}
+
+/** Whoever looks into the past needs every version, equal ones too. */
+export function versionsAllLeave(table: string): MillraceError {
+  return new MillraceError(
+    'MILL_TOPOLOGY_INVALID',
+    `${table}: emitOnChange is not for versioned tables, whose versions all go downstream.`,
+    {
+      details: { table },
+    },
+  );
+}
+
+/** @throws MILL_TOPOLOGY_INVALID when nothing would be kept that results could be compared with */
+export function checkResultsAreKept({ emitOnChange }: EmitOnChangeOption, isKept: boolean, wanted: string): void {
+  if (emitOnChange !== true || isKept) return;
+  throw new MillraceError(
+    'MILL_TOPOLOGY_INVALID',
+    `emitOnChange needs ${wanted}: without it the table is not kept, and nothing can be compared.`,
+  );
 }
 
 /** For operators that keep their result only under a name. @throws MILL_TOPOLOGY_INVALID when versions are asked for without one */
@@ -66,11 +95,21 @@ export function windowTableStore<K, V>(
   storePrefix: string,
   materialized: WindowMaterializedOptions<K, V> | undefined,
   carried: CarriedSerdes<K, V>,
-  emit: WindowEmitOption | undefined,
+  emission: Emission<WindowEmitOption>,
   windows: AnyWindows,
 ): StoreSpec {
+  const { emit, emitOnChange } = emission;
   requireOneOf('emit', emit, ['onUpdate', 'onCommit', 'onWindowClose']);
   const common = commonSpec(graph, storePrefix, materialized, carried);
+  if (emit === 'onWindowClose' && emitOnChange === true) {
+    throw new MillraceError(
+      'MILL_TOPOLOGY_INVALID',
+      `Store ${common.name}: leave emitOnChange out: with onWindowClose each window leaves only once.`,
+      {
+        details: { store: common.name },
+      },
+    );
+  }
   if (materialized?.historyRetention !== undefined) {
     throw new MillraceError('MILL_TOPOLOGY_INVALID', `Store ${common.name}: windows have no versions; leave historyRetention out.`, {
       details: { store: common.name },
@@ -90,7 +129,7 @@ export function windowTableStore<K, V>(
     kind,
     windowSize,
     retention,
-    trackChanges: emit === undefined ? 'ifEmittingOnCommit' : emit === 'onCommit',
+    ...tracking(emission),
     closeTracking: emit === 'onWindowClose',
   });
 }

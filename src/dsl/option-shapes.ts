@@ -28,6 +28,7 @@ import type {
   CogroupedWindowOptions,
   ConsumedOptions,
   DerivedTableOptions,
+  EmitOnChangeOption,
   ForeignKeyJoinOptions,
   GlobalTableOptions,
   GroupedOptions,
@@ -72,7 +73,8 @@ const materialized = { ...kept, historyRetention: milliseconds } satisfies Shape
 const windowMaterialized = { ...materialized, retention: anything } satisfies ShapeOf<WindowMaterializedOptions<unknown, unknown>>;
 /** Told apart where it is taken. */
 const late = { late: anything } satisfies ShapeOf<LateOptions<unknown, unknown>>;
-const table = { ...named, materialized, emit: tableEmit } satisfies ShapeOf<TableOptions<unknown, unknown>>;
+const onChange = { emitOnChange: flag } satisfies ShapeOf<EmitOnChangeOption>;
+const table = { ...named, materialized, emit: tableEmit, ...onChange } satisfies ShapeOf<TableOptions<unknown, unknown>>;
 /** Numbers are checked by whoever makes the rules of the calls of them. */
 const calls = {
   concurrency: anything,
@@ -85,7 +87,7 @@ const calls = {
   inputValueSerde: serde,
 };
 const windowResult = { ...valued, states: list, sideOutputLate: flag } satisfies ShapeOf<WindowResultOptions<unknown> & SideOutputLate>;
-const derived = { ...named, materialized } satisfies ShapeOf<DerivedTableOptions<unknown, unknown>>;
+const derived = { ...named, materialized, ...onChange } satisfies ShapeOf<DerivedTableOptions<unknown, unknown>>;
 
 export const shapes = {
   named,
@@ -113,7 +115,7 @@ export const shapes = {
   globalJoin: { ...valued, keyOf: callback } satisfies ShapeOf<GlobalJoinOptions<unknown, unknown, unknown, unknown>>,
   table,
   streamTable: { ...table, ...late } satisfies ShapeOf<StreamTableOptions<unknown, unknown>>,
-  sourceTable: { ...consumed, materialized, emit: tableEmit, ...late } satisfies ShapeOf<SourceTableOptions<unknown, unknown>>,
+  sourceTable: { ...consumed, materialized, emit: tableEmit, ...onChange, ...late } satisfies ShapeOf<SourceTableOptions<unknown, unknown>>,
   globalTable: { ...consumed, materialized: { storeName: text, ...both, engine } } satisfies ShapeOf<GlobalTableOptions<unknown, unknown>>,
   foreignKeyJoin: { ...table, foreignKey: callback, otherPartitioner: anyObject } satisfies ShapeOf<
     ForeignKeyJoinOptions<unknown, unknown, unknown, unknown>
@@ -135,9 +137,10 @@ export const shapes = {
     ...named,
     materialized: windowMaterialized,
     emit: oneOf('onUpdate', 'onCommit', 'onWindowClose'),
+    ...onChange,
     ...late,
   } satisfies ShapeOf<WindowTableOptions<unknown, unknown> & LateOptions<unknown, unknown>>,
-  cogroupedWindow: { ...named, materialized: windowMaterialized, emit: tableEmit, ...late } satisfies ShapeOf<
+  cogroupedWindow: { ...named, materialized: windowMaterialized, emit: tableEmit, ...onChange, ...late } satisfies ShapeOf<
     CogroupedWindowOptions<unknown, unknown> & LateOptions<unknown, unknown>
   >,
 };

@@ -199,16 +199,26 @@ export type TableEmitOption = 'onUpdate' | 'onCommit';
 /** As `TableEmitOption`, or once a window, when it is closed (`onWindowClose`). */
 export type WindowEmitOption = TableEmitOption | 'onWindowClose';
 
+/** For tables that need not tell what changes nothing. */
+export interface EmitOnChangeOption {
+  /**
+   * Results that are what they were go no further: the serialised value is compared with that of the last result that went downstream. The store, its changelog and
+   * queries are as without it, so that a row's timestamp goes on. Costs a serialisation a result. Not with `historyRetention`, nor in apps with
+   * `processingGuarantee: 'at_least_once'`, which could lose results by it after a crash (MILL_CONFIG_INVALID). Default false, as Kafka Streams.
+   */
+  readonly emitOnChange?: boolean;
+}
+
 /** For operators whose result is a table. */
-export interface TableOptions<K, V> extends NamedOptions {
+export interface TableOptions<K, V> extends NamedOptions, EmitOnChangeOption {
   /** Its store. Default: one with a generated name where the operator needs it. */
   readonly materialized?: MaterializedOptions<K, V>;
   /** Default: the app's `emit`. */
   readonly emit?: TableEmitOption;
 }
 
-/** For operators that compute a table out of another one: without `materialized.storeName` the result is not kept. */
-export interface DerivedTableOptions<K, V> extends NamedOptions {
+/** For operators that compute a table out of another one: without `materialized.storeName` the result is not kept, and `emitOnChange` is refused. */
+export interface DerivedTableOptions<K, V> extends NamedOptions, EmitOnChangeOption {
   /** Its store. Default: none; rows are computed when asked for. */
   readonly materialized?: MaterializedOptions<K, V>;
 }
@@ -220,15 +230,15 @@ export interface MappedTableOptions<K, V> extends DerivedTableOptions<K, V> {
 }
 
 /** For cogrouped windows, which have no `onWindowClose`. */
-export interface CogroupedWindowOptions<K, V> extends NamedOptions {
+export interface CogroupedWindowOptions<K, V> extends NamedOptions, EmitOnChangeOption {
   /** Its store. Default: one with a generated name. */
   readonly materialized?: WindowMaterializedOptions<K, V>;
   /** Default: the app's `emit`. */
   readonly emit?: TableEmitOption;
 }
 
-/** For operators whose result is a table of windows. */
-export interface WindowTableOptions<K, V> extends NamedOptions {
+/** For operators whose result is a table of windows. `emitOnChange` is not for `onWindowClose`, which tells each window once. */
+export interface WindowTableOptions<K, V> extends NamedOptions, EmitOnChangeOption {
   /** Its store. Default: one with a generated name. */
   readonly materialized?: WindowMaterializedOptions<K, V>;
   /** Default: the app's `emit`. */
@@ -236,7 +246,9 @@ export interface WindowTableOptions<K, V> extends NamedOptions {
 }
 
 /** For `builder.table`. `late` is for versioned tables: records that are older than the history. */
-export type SourceTableOptions<K, V> = ConsumedOptions<K, V> & Pick<TableOptions<K, V>, 'materialized' | 'emit'> & LateOptions<K, V | null>;
+export type SourceTableOptions<K, V> = ConsumedOptions<K, V> &
+  Pick<TableOptions<K, V>, 'materialized' | 'emit' | 'emitOnChange'> &
+  LateOptions<K, V | null>;
 
 /** For `toTable`. `late` is for versioned tables: records that are older than the history. */
 export type StreamTableOptions<K, V> = TableOptions<K, V> & LateOptions<K, V | null>;

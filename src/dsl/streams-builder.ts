@@ -90,7 +90,7 @@ export class StreamsBuilder {
     const { materialized, emit, late } = options;
     const keySerde = options.keySerde ?? materialized?.keySerde ?? null;
     const valueSerde = options.valueSerde ?? materialized?.valueSerde ?? null;
-    const store = tableStore(graph, `${topic}-`, materialized, { keySerde, valueSerde }, emit);
+    const store = tableStore(graph, `${topic}-`, materialized, { keySerde, valueSerde }, options);
     const { sourceName, name } = tableNames(graph, options);
     const node = tableSourceNode({
       name,
@@ -130,7 +130,7 @@ export class StreamsBuilder {
     const { materialized } = options;
     const keySerde = options.keySerde ?? materialized?.keySerde ?? null;
     const valueSerde = options.valueSerde ?? materialized?.valueSerde ?? null;
-    const store = tableStore(graph, `${topic}-`, { ...materialized, logged: false }, { keySerde, valueSerde }, 'onUpdate');
+    const store = tableStore(graph, `${topic}-`, { ...materialized, logged: false }, { keySerde, valueSerde }, { emit: 'onUpdate' });
     const { sourceName, name } = tableNames(graph, options);
     const source = sourceOptions({ ...options, keySerde, valueSerde });
     const node = globalTableNode({ name, sourceName, topic, source, store, processor: null });

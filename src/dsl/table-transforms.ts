@@ -13,7 +13,7 @@ import type { DslContext, TableState } from './dsl-context.js';
 import { operatorNode } from './graph/operator-node.js';
 import { statefulNode } from './graph/stateful-node.js';
 import type { KTable } from './ktable.js';
-import { checkVersionsAreKept, tableStore } from './materialize.js';
+import { checkResultsAreKept, checkVersionsAreKept, tableStore, versionsAllLeave } from './materialize.js';
 import type { DerivedTableOptions, MappedTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import { derivedView, storedView, type TableView } from './table-view.js';
@@ -65,13 +65,18 @@ interface Transform<K, V, VR> {
 function addTransform<K, V, VR>(context: DslContext, table: TableState<K, V>, transform: Transform<K, V, VR>): KTable<K, VR> {
   const { graph } = context;
   const { operatorPrefix, options, valueSerde, supplierOf, getter } = transform;
-  const { materialized } = options;
+  const { materialized, emitOnChange = false } = options;
   checkVersionsAreKept(materialized);
   const keySerde = materialized?.keySerde ?? table.keySerde;
   const storeName = materialized?.storeName;
+  checkResultsAreKept(options, storeName !== undefined, 'materialized.storeName');
+  if (emitOnChange && table.view.versioned) throw versionsAllLeave(`The table computed from ${table.name}`);
   // A store without a name is not built, but takes its number as in Kafka Streams.
   if (materialized !== undefined && storeName === undefined) graph.newStoreName(operatorPrefix);
-  const store = storeName === undefined ? null : tableStore(graph, operatorPrefix, materialized, { keySerde, valueSerde }, 'onUpdate');
+  const store =
+    storeName === undefined
+      ? null
+      : tableStore(graph, operatorPrefix, materialized, { keySerde, valueSerde }, { emit: 'onUpdate', emitOnChange });
   const name = graph.nameOr(checkedName(options), operatorPrefix);
   const supplier: OperatorSupplier = () =>
     supplierOf({ storeName: store === null ? null : store.name, sendOldValues: () => graph.sendsOldValues(node) })();

@@ -16,7 +16,7 @@ export function addToTable<K, V>(context: DslContext, stream: StreamState<K, V>,
   const name = graph.nameOr(checkedName(options), prefix.toTable);
   const keySerde = materialized?.keySerde ?? stream.keySerde;
   const valueSerde = materialized?.valueSerde ?? stream.valueSerde;
-  const store = tableStore(graph, prefix.toTable, materialized, { keySerde, valueSerde }, emit);
+  const store = tableStore(graph, prefix.toTable, materialized, { keySerde, valueSerde }, options);
   let parent: GraphNode = stream.node;
   let sources = stream.sources;
   if (stream.repartitionRequired) {

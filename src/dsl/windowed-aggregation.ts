@@ -38,7 +38,7 @@ export function addWindowedAggregation<K, V, VR, W extends AnyWindows>(
   const { materialized, emit, late } = options;
   const keySerde = materialized?.keySerde ?? grouped.fields.keySerde;
   const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
-  const store = windowTableStore(context.graph, operatorPrefix, materialized, { keySerde, valueSerde }, emit, windows);
+  const store = windowTableStore(context.graph, operatorPrefix, materialized, { keySerde, valueSerde }, options, windows);
   return addAggregation(context, {
     grouped,
     operatorPrefix,

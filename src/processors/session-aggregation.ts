@@ -13,7 +13,7 @@ import type { SessionRow, SessionStore } from '../stores/store.js';
 import type { SessionWindows } from '../time/session-windows.js';
 import { Windowed } from '../time/windowed.js';
 import { sessionStore } from './connected-store.js';
-import { resolveEmit, type WindowEmit } from './emit.js';
+import { resolveEmit, tellsThroughStore, type WindowEmit } from './emit.js';
 import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
@@ -35,6 +35,8 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
   declare private late: LateRecords;
   private readonly lateTarget: LateTarget;
   private emit: NonNullable<WindowEmit> = 'onUpdate';
+  /** Each write is compared with what was there (`emitOnChange`). */
+  private compares = false;
   /** Highest timestamp seen, -1 before the first. */
   private streamTime = -1;
 
@@ -51,6 +53,7 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
     this.store = sessionStore(context, this.storeName);
     this.late = new LateRecords(context, this.lateTarget);
     this.emit = resolveEmit(this.configuredEmit, context);
+    this.compares = tellsThroughStore(this.emit, this.store);
     this.streamTime = this.store.observedTime();
     if (this.emit === 'onWindowClose') this.store.skipClosed?.(this.windows.closeTime(this.streamTime) - 1);
   }
@@ -74,7 +77,7 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
   }
 
   flush(): MaybeAsync {
-    if (this.emit === 'onCommit') return this.store.drainChanges(this.forwardChange);
+    if (this.emit === 'onCommit' || this.compares) return this.store.drainChanges(this.forwardChange);
   }
 
   /** The sessions that are still open, as they are now. */
@@ -127,6 +130,8 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
       for (let i = at; i < near.length; i++) {
         const session = near[i] as SessionRow<A>;
         this.store.put(key, session.start, session.end, null);
+        // Compared at the end: a session that comes back with the same times and value did not change.
+        if (this.compares) continue;
         const pending = this.tell(key, session.start, session.end, null, session.value);
         if (pending !== undefined) return this.writeAfter(pending, key, near, start, end, after, i + 1);
       }
@@ -151,6 +156,7 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
   private tell(key: K, start: number, end: number, after: A | null, before: A | null): MaybeAsync {
     // A session that ends right where the retention does is not kept: nothing would be left to tell on commit.
     const isKept = end > this.streamTime - this.store.retention;
+    if (this.compares && isKept) return this.store.drainChanges(this.forwardChange);
     if (this.emit === 'onUpdate' || (this.emit === 'onCommit' && !isKept))
       return this.downstream.process(new Windowed(key, { start, end }), new Change(after, before), end);
   }

@@ -15,7 +15,7 @@ import type { SlidingWindowRow, SlidingWindowStore } from '../stores/store.js';
 import type { SlidingWindows } from '../time/sliding-windows.js';
 import { Windowed } from '../time/windowed.js';
 import { slidingWindowStore } from './connected-store.js';
-import { resolveEmit, type WindowEmit } from './emit.js';
+import { resolveEmit, tellsThroughStore, type WindowEmit } from './emit.js';
 import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
@@ -38,6 +38,8 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
   declare private late: LateRecords;
   private readonly lateTarget: LateTarget;
   private emit: NonNullable<WindowEmit> = 'onUpdate';
+  /** Each write is compared with what was there (`emitOnChange`). */
+  private compares = false;
   /** Highest timestamp seen, -1 before the first. */
   private streamTime = -1;
 
@@ -54,6 +56,7 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
     this.store = slidingWindowStore(context, this.storeName);
     this.late = new LateRecords(context, this.lateTarget);
     this.emit = resolveEmit(this.configuredEmit, context);
+    this.compares = tellsThroughStore(this.emit, this.store);
     this.streamTime = this.store.observedTime();
     if (this.emit === 'onWindowClose') this.store.skipClosed?.(this.lastClosedStart());
   }
@@ -78,7 +81,7 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
   }
 
   flush(): MaybeAsync {
-    if (this.emit === 'onCommit') return this.store.drainChanges(this.forwardChange);
+    if (this.emit === 'onCommit' || this.compares) return this.store.drainChanges(this.forwardChange);
   }
 
   /** The windows that are still open, as they are now. */
@@ -152,6 +155,7 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
 
   private write(key: K, start: number, after: A | null, before: A | null, timestamp: number): MaybeAsync {
     this.store.put(key, start, after, timestamp);
+    if (this.compares) return this.store.drainChanges(this.forwardChange);
     if (this.emit === 'onUpdate') return this.downstream.process(this.windowed(key, start), new Change(after, before), timestamp);
   }
 

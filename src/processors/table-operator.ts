@@ -2,12 +2,12 @@
  * Base of the operators that write a key-value table and tell their children what changed in it.
  *
  * Invariant: each written row reaches the children as exactly one Change under `onUpdate`, and as at most one an epoch under `onCommit`
- * (its value at the last barrier and now), also when the write came after a promise.
+ * (its value at the last barrier and now), also when the write came after a promise. With `emitOnChange` writes that change nothing reach nobody.
  */
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { StoreChange, StoreEntry, TimestampedKeyValueStore } from '../stores/store.js';
 import { keyValueStore, versionedRows } from './connected-store.js';
-import { resolveEmit, type TableEmit } from './emit.js';
+import { resolveEmit, tellsThroughStore, type TableEmit } from './emit.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
 import type { TableRows, VersionedRows } from './versioned-rows.js';
@@ -18,6 +18,8 @@ export abstract class TableOperator<K, V, T> extends NodeOperator<K, V> {
   private versions: VersionedRows<K, T> | null = null;
   /** Not null: the store, when changes wait in it for the barrier. */
   private waiting: TimestampedKeyValueStore<K, T> | null = null;
+  /** Not null: the store, when it compares each write with what was there. */
+  private comparing: TimestampedKeyValueStore<K, T> | null = null;
 
   constructor(
     private readonly storeName: string,
@@ -35,17 +37,21 @@ export abstract class TableOperator<K, V, T> extends NodeOperator<K, V> {
     }
     const rows = keyValueStore<K, T>(context, this.storeName);
     this.store = rows;
-    if (resolveEmit(this.emit, context) === 'onCommit') this.waiting = rows;
+    const emit = resolveEmit(this.emit, context);
+    if (emit === 'onCommit') this.waiting = rows;
+    else if (tellsThroughStore(emit, rows)) this.comparing = rows;
   }
 
   flush(): MaybeAsync {
-    if (this.waiting !== null) return this.waiting.drainChanges(this.forwardChange);
+    const store = this.waiting ?? this.comparing;
+    if (store !== null) return store.drainChanges(this.forwardChange);
   }
 
   /** Writes the row just located and forwards the change, unless that waits for the barrier. */
   protected update(entry: StoreEntry<K, T>, key: K, value: T | null, before: T | null, timestamp: number): MaybeAsync {
     this.store.write(entry, value, timestamp);
     if (this.waiting !== null) return;
+    if (this.comparing !== null) return this.comparing.drainChanges(this.forwardChange);
     const { versions } = this;
     if (versions === null) return this.downstream.process(key, new Change(value, before), timestamp);
     if (versions.wasRejected) {

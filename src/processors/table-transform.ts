@@ -6,7 +6,9 @@
  * the row that this table had, computed from the parent's old value or read from the own store.
  */
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
+import type { StoreChange, TimestampedKeyValueStore } from '../stores/store.js';
 import { keyValueStore, versionedRows } from './connected-store.js';
+import { tellsThroughStore } from './emit.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
 import type { TableRows, VersionedRows } from './versioned-rows.js';
@@ -24,6 +26,8 @@ export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>>
   private store: TableRows<K, R> | null = null;
   /** Not null: the store, when it keeps versions. */
   private versions: VersionedRows<K, R> | null = null;
+  /** Not null: the store, when it compares each write with what was there (`emitOnChange`). */
+  private comparing: TimestampedKeyValueStore<K, R> | null = null;
 
   constructor(options: TableTransformOptions) {
     super();
@@ -35,7 +39,17 @@ export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>>
     super.init(context);
     if (this.storeName === null) return;
     this.versions = versionedRows(context, this.storeName);
-    this.store = this.versions ?? keyValueStore(context, this.storeName);
+    if (this.versions !== null) {
+      this.store = this.versions;
+      return;
+    }
+    const rows = keyValueStore<K, R>(context, this.storeName);
+    this.store = rows;
+    if (tellsThroughStore('onUpdate', rows)) this.comparing = rows;
+  }
+
+  flush(): MaybeAsync {
+    if (this.comparing !== null) return this.comparing.drainChanges(this.forwardChange);
   }
 
   process(key: K, change: Change<V>, timestamp: number): MaybeAsync {
@@ -75,6 +89,7 @@ export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>>
     const before = this.sendOldValues ? row.value : null;
     if (this.skipsAbsent && after === null && before === null) return;
     this.store.write(row, after, timestamp);
+    if (this.comparing !== null) return this.comparing.drainChanges(this.forwardChange);
     if (this.versions === null) return this.downstream.process(key, new Change(after, before, isLatest), timestamp);
     if (this.versions.wasRejected) {
       this.context.dropped('expired');
@@ -82,6 +97,9 @@ export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>>
     }
     return this.downstream.process(key, new Change(after, before, this.versions.isLatest), timestamp);
   }
+
+  private readonly forwardChange = (change: StoreChange<K, R>): MaybeAsync =>
+    this.downstream.process(change.key, new Change(change.value, change.before), change.timestamp);
 }
 
 function isAbsent(value: unknown): value is null {

@@ -14,7 +14,7 @@ import type { StoreChange, TimestampedWindowStore, WindowEntry } from '../stores
 import type { TimeWindows } from '../time/time-windows.js';
 import { Windowed } from '../time/windowed.js';
 import { windowStore } from './connected-store.js';
-import { resolveEmit, type WindowEmit } from './emit.js';
+import { resolveEmit, tellsThroughStore, type WindowEmit } from './emit.js';
 import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
@@ -36,6 +36,8 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
   declare private late: LateRecords;
   private readonly lateTarget: LateTarget;
   private emit: NonNullable<WindowEmit> = 'onUpdate';
+  /** Each write is compared with what was there (`emitOnChange`). */
+  private compares = false;
   /** Highest timestamp seen, -1 before the first. */
   private streamTime = -1;
   /** Start of the first window that has not been sent as closed. */
@@ -54,6 +56,7 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
     this.store = windowStore(context, this.storeName);
     this.late = new LateRecords(context, this.lateTarget);
     this.emit = resolveEmit(this.configuredEmit, context);
+    this.compares = tellsThroughStore(this.emit, this.store);
     const observed = this.store.observedTime?.();
     this.streamTime = observed ?? context.streamTime();
     if (observed === undefined || this.emit !== 'onWindowClose') return;
@@ -77,7 +80,7 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
   }
 
   flush(): MaybeAsync {
-    if (this.emit === 'onCommit') return this.store.drainChanges(this.forwardChange);
+    if (this.emit === 'onCommit' || this.compares) return this.store.drainChanges(this.forwardChange);
   }
 
   /** The windows that are still open, as they are now. */
@@ -141,6 +144,7 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
 
   private write(entry: WindowEntry<K, A>, start: number, key: K, after: A | null, before: A | null, timestamp: number): MaybeAsync {
     this.store.write(entry, after, timestamp);
+    if (this.compares) return this.store.drainChanges(this.forwardChange);
     if (this.emit === 'onUpdate') return this.downstream.process(this.windowed(key, start), new Change(after, before), timestamp);
   }
 

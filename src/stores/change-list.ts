@@ -2,11 +2,13 @@
  * The rows changed since the last drain, for `emit: 'onCommit'`: each row once, in order of its first change, with its value before that.
  *
  * Values that are objects may be changed in place by a user's aggregator, so their old value is kept as bytes taken when the row was located, before
- * the user could touch it, and decoded only when somebody reads `before`.
+ * the user could touch it, and decoded only when somebody reads `before`. A list that compares leaves out rows that are as they were, and keeps the
+ * bytes from drain to drain.
  */
 import { isPromiseLike } from '../bytes/maybe-async.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import { ByteWriter } from '../bytes/byte-writer.js';
+import { ChangeComparison } from './change-comparison.js';
 import type { Row } from './row.js';
 import type { StoreChange } from './store.js';
 
@@ -20,11 +22,18 @@ export class ChangeList<K, V> {
   private befores: (V | Buffer | null)[] = [];
   private readonly scratch = new ByteWriter(256);
 
-  constructor(private readonly valueSerde: CompiledSerde<unknown>) {}
+  private readonly comparison: ChangeComparison | null;
+
+  constructor(
+    private readonly valueSerde: CompiledSerde<unknown>,
+    compares: boolean,
+  ) {
+    this.comparison = compares ? new ChangeComparison(valueSerde) : null;
+  }
 
   /** Before a row goes out to be changed. */
   capture(row: Row<K, V>): void {
-    if (row.captureStamp === this.generation) return;
+    if (row.captureStamp === this.generation || this.isKnown(row)) return;
     const { value } = row;
     if (typeof value !== 'object' || value === null) return;
     row.captureStamp = this.generation;
@@ -35,7 +44,7 @@ export class ChangeList<K, V> {
 
   /** Before the first write of a row since the last drain. */
   add(row: Row<K, V>): void {
-    const encoded = row.captureStamp === this.generation && row.captured !== null;
+    const encoded = row.captured !== null && (row.captureStamp === this.generation || this.isKnown(row));
     row.changeStamp = this.generation;
     row.captureStamp = this.generation;
     this.rows.push(row);
@@ -49,7 +58,13 @@ export class ChangeList<K, V> {
     this.rows = [];
     this.befores = [];
     this.generation++;
+    if (this.comparison !== null) leaveOutUnchanged(this.comparison, rows, befores);
     return this.visitFrom(rows, befores, 0, visit);
+  }
+
+  /** Whether the bytes as of the last drain are still at hand. */
+  private isKnown(row: Row<K, V>): boolean {
+    return this.comparison !== null && row.captured !== null;
   }
 
   private visitFrom(rows: Row<K, V>[], befores: (V | Buffer | null)[], from: number, visit: Visit<K, V>): void | Promise<void> {
@@ -75,6 +90,19 @@ export class ChangeList<K, V> {
       await visit(change);
     }
   }
+}
+
+function leaveOutUnchanged<K, V>(comparison: ChangeComparison, rows: Row<K, V>[], befores: (V | Buffer | null)[]): void {
+  let changed = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i] as Row<K, V>;
+    const before = befores[i] as V | Buffer | null;
+    if (comparison.isUnchanged(row, before)) continue;
+    rows[changed] = row;
+    befores[changed++] = before;
+  }
+  rows.length = changed;
+  befores.length = changed;
 }
 
 /** One object a drain, valid until the next row is visited. */

@@ -79,6 +79,7 @@ export class ChangelogRows<K, V> {
     if (present === undefined) table.link(row);
     row.timestamp = timestamp;
     row.value = format.decodeValue(value, valueStart, valueEnd);
+    row.captured = null;
     return present === undefined ? 1 : 0;
   }
 

@@ -2,6 +2,7 @@
 import { ByteWriter } from '../bytes/byte-writer.js';
 import { isPromiseLike } from '../bytes/maybe-async.js';
 import type { CompiledSerde } from '../serdes/serde.js';
+import { ChangeComparison } from './change-comparison.js';
 import type { Entry } from './entry.js';
 
 type Visit<K, V> = (change: EntryChange<K, V>) => void | Promise<void>;
@@ -18,12 +19,19 @@ export class EntryChanges<K, V> {
   private noted: Noted<K, V>[] = [];
   private readonly scratch = new ByteWriter(256);
 
-  constructor(private readonly valueSerde: CompiledSerde<unknown>) {}
+  private readonly comparison: ChangeComparison | null;
+
+  constructor(
+    private readonly valueSerde: CompiledSerde<unknown>,
+    compares: boolean,
+  ) {
+    this.comparison = compares ? new ChangeComparison(valueSerde) : null;
+  }
 
   /** Before an entry's value goes out to a user, who may change it in place. */
   capture(entry: Entry<V>): void {
     const { value } = entry;
-    if (entry.captureStamp === this.generation || typeof value !== 'object' || value === null) return;
+    if (entry.captureStamp === this.generation || this.isKnown(entry) || typeof value !== 'object' || value === null) return;
     entry.captureStamp = this.generation;
     this.scratch.reset();
     this.valueSerde.encode(value, this.scratch);
@@ -33,7 +41,7 @@ export class EntryChanges<K, V> {
   /** Before a write. */
   add(key: K, entry: Entry<V>): void {
     if (entry.changeStamp === this.generation) return;
-    const encoded = entry.captureStamp === this.generation && entry.captured !== null;
+    const encoded = entry.captured !== null && (entry.captureStamp === this.generation || this.isKnown(entry));
     entry.changeStamp = this.generation;
     entry.captureStamp = this.generation;
     this.noted.push({ key, entry, before: encoded ? entry.captured : entry.value });
@@ -61,7 +69,13 @@ export class EntryChanges<K, V> {
     }
   }
 
+  /** Whether the bytes as of the last drain are still at hand. */
+  private isKnown(entry: Entry<V>): boolean {
+    return this.comparison !== null && entry.captured !== null;
+  }
+
   private changeOf({ key, entry, before }: Noted<K, V>): EntryChange<K, V> | null {
+    if (this.comparison?.isUnchanged(entry, before) === true) return null;
     return entry.value === null && before === null ? null : new EntryChange(key, entry, before, this.valueSerde);
   }
 }

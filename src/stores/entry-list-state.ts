@@ -40,7 +40,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
     super(environment);
     const { spec } = environment;
     this.retention = spec.retention ?? 0;
-    this.entryChanges = spec.trackChanges === true ? new EntryChanges<K, V>(environment.valueSerde) : null;
+    this.entryChanges = spec.trackChanges === true ? new EntryChanges<K, V>(environment.valueSerde, this.comparesChanges) : null;
     this.closing = spec.closeTracking === true ? new CloseIndex<K>() : null;
   }
 
@@ -97,7 +97,8 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
       if (at === list.length) list.push(entry);
       else list.splice(at, 0, entry);
     }
-    if (this.entryChanges !== null && !this.restoring) this.entryChanges.add(row.key, entry);
+    if (this.restoring) entry.captured = null;
+    else if (this.entryChanges !== null) this.entryChanges.add(row.key, entry);
     if (this.closing !== null && (entry.value === null) !== (value === null)) this.trackClose(row.key, entry, value);
     if (entry.stamp !== this.generation) {
       entry.stamp = this.generation;

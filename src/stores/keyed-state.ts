@@ -50,6 +50,8 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   readonly keySerde: CompiledSerde<unknown>;
   protected readonly valueSerde: CompiledSerde<unknown>;
   readonly identity: boolean;
+  /** Unchanged rows are left out of `drainChanges`. */
+  readonly comparesChanges: boolean;
   protected readonly changes: ChangeList<K, V> | null;
   protected entries = 0;
   private readonly budget: CacheBudget | null;
@@ -86,7 +88,9 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     this.valueSerde = environment.valueSerde;
     this.identity = environment.keySerde.valueIsIdentity;
     this.timestamped = spec.kind === 'timestampedKeyValue' || spec.kind === 'timestampedWindow';
-    this.changes = spec.trackChanges === true && !keepsLists(spec.kind) ? new ChangeList<K, V>(environment.valueSerde) : null;
+    this.comparesChanges = spec.comparesChanges === true;
+    this.changes =
+      spec.trackChanges === true && !keepsLists(spec.kind) ? new ChangeList<K, V>(environment.valueSerde, this.comparesChanges) : null;
     this.watcher = this.changes;
     this.budget?.add(this);
   }
@@ -199,7 +203,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
       row.timestamp = 0;
     }
     row.value = this.decodeValue(bytes, start, bytes.length);
-    row.size += 2 * bytes.length;
+    row.size += this.copies * bytes.length;
   }
 
   decodeValue(bytes: Buffer, start: number, end: number): V {
@@ -263,9 +267,14 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
     this.resize(row, keyEnd - start, out.length - changelogKeyEnd);
   }
 
+  /** A value in memory counts twice its bytes; once more when its bytes are kept, to be compared. */
+  private get copies(): number {
+    return this.comparesChanges ? 3 : 2;
+  }
+
   /** The bytes of a dirty row became known. */
   protected resize(row: Row<K, V>, keyBytes: number, valueBytes: number): void {
-    row.table.resize(row, rowOverhead + keyBytes + 2 * valueBytes);
+    row.table.resize(row, rowOverhead + keyBytes + this.copies * valueBytes);
   }
 
   protected encodeValue(key: K, value: unknown, out: ByteWriter): void {

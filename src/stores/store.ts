@@ -24,6 +24,12 @@ export interface StateStore {
   readonly name: string;
   /** Says which of the interfaces it has. */
   readonly kind: StoreKind;
+  /**
+   * Whether `drainChanges` leaves out rows that are as they were.
+   *
+   * @internal
+   */
+  readonly comparesChanges?: boolean;
 }
 
 /** A part of a key-value store, in the order of the serialised key bytes. */
@@ -386,6 +392,8 @@ export interface StoreSpec {
   readonly retention?: number;
   /** Keeps the list that `drainChanges` needs; `ifEmittingOnCommit` leaves it to the app's `emit`. */
   readonly trackChanges?: boolean | 'ifEmittingOnCommit';
+  /** With `trackChanges`: `drainChanges` leaves rows out whose bytes are those of the last drain (`emitOnChange`). Operators that emit at once drain each write. */
+  readonly comparesChanges?: boolean;
   /** Keeps rows until `drainClosed` saw them. */
   readonly closeTracking?: boolean;
   /** Versioned kind only, ms. */

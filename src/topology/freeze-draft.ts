@@ -81,8 +81,8 @@ function topicRef({ repartitionTopics }: TopologyDraft, name: string): TopicRef 
 function freezeStores(draft: TopologyDraft): Map<string, StoreNode> {
   const stores = new Map<string, StoreNode>();
   for (const [name, { spec, processors, sourceTopic }] of draft.stores) {
-    // Who emits at once drains nothing: a list of changes would only grow.
-    const atOnce = processors.some((processor) => draft.emittingAtOnce.has(processor));
+    // Who emits at once drains nothing, unless unchanged rows are left out: a list of changes would only grow.
+    const atOnce = spec.comparesChanges !== true && processors.some((processor) => draft.emittingAtOnce.has(processor));
     checkSerdes(`store ${name}`, spec.keySerde, spec.valueSerde);
     const frozen = Object.freeze(atOnce ? { ...spec, trackChanges: false } : { ...spec });
     stores.set(name, Object.freeze({ spec: frozen, processors: Object.freeze(processors.slice()), sourceTopic }));

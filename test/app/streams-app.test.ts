@@ -62,6 +62,24 @@ describe('a new app', () => {
     );
   });
 
+  it('refuses emitOnChange without exactly-once: a crash could lose results', () => {
+    const builder = new StreamsBuilder();
+    builder.table('in', { keySerde: serdes.string, valueSerde: serdes.string, emitOnChange: true, materialized: { storeName: 'rows' } });
+    const topology = builder.build();
+    const config = { applicationId: 'app', bootstrapServers: 'localhost:9092' } as const;
+    expect(() => new StreamsApp(topology, { ...config, processingGuarantee: 'at_least_once' })).toThrow(
+      expect.objectContaining({
+        code: 'MILL_CONFIG_INVALID',
+        details: {
+          faults: [
+            'store rows belongs to a table with emitOnChange, which could lose results after a crash with processingGuarantee "at_least_once"',
+          ],
+        },
+      }),
+    );
+    expect(() => new StreamsApp(topology, config)).not.toThrow();
+  });
+
   it('has metrics before it starts', () => {
     expect(JSON.parse(JSON.stringify(appOf().app.metrics()))).toEqual({
       state: 'created',

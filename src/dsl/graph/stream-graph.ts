@@ -101,7 +101,7 @@ export class StreamGraph {
   isKept(table: TableNode): boolean {
     if (table.kind === 'tableTableJoin') return table.store !== null;
     if (table.kind === 'stateful' || table.store.kind === 'versioned') return true;
-    return this.#kept.has(table) || !this.isGenerated(table.store.name);
+    return this.#kept.has(table) || table.store.comparesChanges === true || !this.isGenerated(table.store.name);
   }
 
   /** The table of that store never holds changes back until a commit. */
