@@ -1,4 +1,5 @@
 import { MillraceError } from '../errors.js';
+import { anyObject, flag, milliseconds, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import type { BuiltThread } from '../runtime/thread-factory.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { AppMetrics } from './app-metrics.js';
@@ -41,8 +42,11 @@ export interface BoundedApp {
   metrics(): AppMetrics;
 }
 
+const shape = { finalResults: flag, closeTimeout: milliseconds, signal: anyObject } satisfies ShapeOf<RunUntilEndOptions>;
+
 /** The life of an app that ends by itself. */
 export async function runBounded(app: BoundedApp, options: RunUntilEndOptions): Promise<RunSummary> {
+  requireOptions('runUntilEnd', options, shape, 'MILL_CONFIG_INVALID');
   const { finalResults = true, closeTimeout, signal } = options;
   signal?.throwIfAborted();
   const stop = new AbortController();

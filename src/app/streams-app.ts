@@ -197,7 +197,8 @@ export class StreamsApp extends StoreAccess {
    * Starts, processes what is committed in the source topics now, tells final results, commits and closes. Records that come later are left to the next run, which goes on
    * where this one stopped, also after a crash. With several instances each stops when the whole group has come to the ends that it saw itself.
    *
-   * @throws what `start` and `close` throw; what stopped the app before the end; MILL_STATE_INVALID when it was closed before
+   * @throws what `start` and `close` throw; what stopped the app before the end; MILL_STATE_INVALID when it was closed before; MILL_CONFIG_INVALID for an option that
+   * there is not, before anything starts
    */
   async runUntilEnd(options: RunUntilEndOptions = {}): Promise<RunSummary> {
     return runBounded(

@@ -4,6 +4,7 @@
  * A shape names every option of a type and what it must be. The compiler holds it to the type, so an option can't be added without its check.
  */
 import { MillraceError } from '../errors.js';
+import type { ErrorCode } from '../errors.js';
 
 /** What is wrong with a value, as in `a serde`; null when nothing is. */
 export type OptionCheck = ((value: unknown) => string | null) | OptionShape;
@@ -18,30 +19,43 @@ export type ShapeOf<T> = { readonly [K in keyof Required<T>]: OptionCheck };
 
 /**
  * @param what whose options these are, as in `count`
- * @throws MILL_TOPOLOGY_INVALID that names the option, and the one that was probably meant
+ * @param code of the error: what is no topology has its own
+ * @throws an error of that code, which names the option, and the one that was probably meant
  */
-export function checkOptions(what: string, options: unknown, shape: OptionShape): void {
-  if (options !== undefined) requireOptions(what, options, shape);
+export function checkOptions(what: string, options: unknown, shape: OptionShape, code: ErrorCode = 'MILL_TOPOLOGY_INVALID'): void {
+  if (options !== undefined) requireOptions(what, options, shape, code);
 }
 
 /** As `checkOptions`, for options that can't be left out. */
-export function requireOptions(what: string, options: unknown, shape: OptionShape): void {
-  if (!isPlain(options)) throw refusal(`${what}: the options must be an object, not ${shown(options)}.`, what, null);
-  checkFields(what, '', options, shape);
+export function requireOptions(what: string, options: unknown, shape: OptionShape, code: ErrorCode = 'MILL_TOPOLOGY_INVALID'): void {
+  if (!isPlain(options)) {
+    throw refusal({ what, code, path: '' }, `${what}: the options must be an object, not ${shown(options)}.`, null);
+  }
+  checkFields({ what, code, path: '' }, options, shape);
 }
 
-function checkFields(what: string, path: string, fields: Readonly<Record<string, unknown>>, shape: OptionShape): void {
+/** The options that are looked at. */
+interface Place {
+  readonly what: string;
+  readonly code: ErrorCode;
+  /** Before the names of the options: empty, or that of the object they are in, with a dot. */
+  readonly path: string;
+}
+
+function checkFields(place: Place, fields: Readonly<Record<string, unknown>>, shape: OptionShape): void {
+  const { what, path } = place;
   for (const [name, value] of Object.entries(fields)) {
     const check = Object.hasOwn(shape, name) ? shape[name] : undefined;
     const option = `${path}${name}`;
-    if (check === undefined) throw refusal(`${what} has no option ${option}${suggestion(name, Object.keys(shape), path)}.`, what, option);
+    const refuse = (message: string): MillraceError => refusal(place, message, option);
+    if (check === undefined) throw refuse(`${what} has no option ${option}${suggestion(name, Object.keys(shape), path)}.`);
     if (value === undefined) continue;
     if (typeof check === 'function') {
       const wanted = check(value);
-      if (wanted !== null) throw refusal(`${what}: the option ${option} must be ${wanted}, not ${shown(value)}.`, what, option);
+      if (wanted !== null) throw refuse(`${what}: the option ${option} must be ${wanted}, not ${shown(value)}.`);
     } else {
-      if (!isPlain(value)) throw refusal(`${what}: the option ${option} must be an object, not ${shown(value)}.`, what, option);
-      checkFields(what, `${option}.`, value, check);
+      if (!isPlain(value)) throw refuse(`${what}: the option ${option} must be an object, not ${shown(value)}.`);
+      checkFields({ ...place, path: `${option}.` }, value, check);
     }
   }
 }
@@ -84,8 +98,8 @@ function distance(one: string, other: string): number {
   return row[other.length] ?? 0;
 }
 
-function refusal(message: string, what: string, option: string | null): MillraceError {
-  return new MillraceError('MILL_TOPOLOGY_INVALID', message, { details: { call: what, option } });
+function refusal({ what, code }: Place, message: string, option: string | null): MillraceError {
+  return new MillraceError(code, message, { details: { call: what, option } });
 }
 
 function shown(value: unknown): string {

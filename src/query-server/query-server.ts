@@ -6,6 +6,8 @@
 import type { fastify as Fastify, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { StreamsApp } from '../app/streams-app.js';
 import { MillraceError } from '../errors.js';
+import { anyObject, anything, callback, oneOf, requireOptions, text } from '../errors/checked-options.js';
+import type { ShapeOf } from '../errors/checked-options.js';
 import type { KeyPartitioner } from '../queries/key-partition.js';
 import type { ForwardOptions } from './forward.js';
 import { forward, hopsHeader, hopsOf, maxHops } from './forward.js';
@@ -176,7 +178,22 @@ function queryOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
   return request.query as Readonly<Record<string, unknown>>;
 }
 
-function checkOptions({ port, defaultLimit = 1, maxLimit = 1, forwardTimeout = 1 }: QueryServerOptions): void {
+const shape = {
+  port: anything,
+  host: text,
+  defaultLimit: anything,
+  maxLimit: anything,
+  forwardTimeout: anything,
+  forwardProtocol: oneOf('http', 'https'),
+  forwardHeaders: anyObject,
+  partitioners: anyObject,
+  authorize: callback,
+} satisfies ShapeOf<QueryServerOptions>;
+
+/** A misspelt `authorize` would leave the server open: names are held to what there is. */
+function checkOptions(options: QueryServerOptions): void {
+  requireOptions('createQueryServer', options, shape, 'MILL_CONFIG_INVALID');
+  const { port, defaultLimit = 1, maxLimit = 1, forwardTimeout = 1 } = options;
   const faults: string[] = [];
   const check = (name: string, value: number, least: number, most: number): void => {
     if (!Number.isSafeInteger(value) || value < least || value > most)

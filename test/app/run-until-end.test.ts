@@ -258,6 +258,19 @@ describe('runUntilEnd', () => {
     expect(lines('out').sort()).toEqual(['a=1', 'b=2']);
   });
 
+  it('does not start with an option that it does not know', async () => {
+    const wrong = begin(job(), { finalResult: false } as RunUntilEndOptions);
+    await expect(finished(wrong)).rejects.toMatchObject({
+      code: 'MILL_CONFIG_INVALID',
+      message: expect.stringContaining('runUntilEnd has no option finalResult; did you mean finalResults?'),
+    });
+    expect(wrong.app.state).toBe('created');
+    const typed = begin(job(), { finalResults: 'no' } as unknown as RunUntilEndOptions);
+    await expect(finished(typed)).rejects.toMatchObject({
+      message: expect.stringContaining('the option finalResults must be true or false, not "no"'),
+    });
+  });
+
   it('rejects with what stopped the app, and when it is closed or aborted before the end', async () => {
     feed('in', [['a', '1', 1]]);
     const builder = new StreamsBuilder();

@@ -272,4 +272,16 @@ describe('a query server', () => {
     await server.close();
     await expect(fetch(`${server.url}/health`)).rejects.toThrow();
   });
+
+  it.each([
+    [{ port: 0, authorise: () => false }, 'createQueryServer has no option authorise; did you mean authorize?'],
+    [{ port: 0, maxLimits: 3 }, 'createQueryServer has no option maxLimits; did you mean maxLimit?'],
+    [{ port: 0, authorize: true }, 'createQueryServer: the option authorize must be a function, not true.'],
+    [{ port: 0, forwardProtocol: 'ftp' }, 'createQueryServer: the option forwardProtocol must be "http" or "https", not "ftp".'],
+    [undefined, 'createQueryServer: the options must be an object, not undefined.'],
+  ])('does not start with an option that it does not know: %j', async (options, message) => {
+    const app = new StreamsApp(topology(), { applicationId: 'app', bootstrapServers: 'memory:9092' });
+    const server = createQueryServer(app, options as QueryServerOptions);
+    await expect(server).rejects.toMatchObject({ code: 'MILL_CONFIG_INVALID', message: expect.stringContaining(message) });
+  });
 });
