@@ -46,6 +46,33 @@ describe.each(['memory', 'leveldb'] as const)('changes since the last drain, ove
     await state.close({ clean: true });
   });
 
+  it.each([1 << 20, 1])(
+    'leave out what is as it was, when they are compared, also for rows that left memory (cache of %i bytes)',
+    async (cacheBytes) => {
+      const plain = timestampedKeyValueStore({ name: 'o', engine, trackChanges: true, valueSerde: serdes.json<Basket>() });
+      const specs = [{ ...plain, comparesChanges: true }];
+      const state = await openState({ directory: await directories.make(), specs, cacheBytes });
+      const baskets = state.store('o') as TimestampedKeyValueStore<string, Basket>;
+      const changelog = new Changelog();
+      const seen: unknown[] = [];
+      for (const [epoch, item] of ['apple', 'apple', 'pear', 'apple', 'pear'].entries()) {
+        const entry = baskets.locate('x');
+        const basket = entry.value ?? { items: [] };
+        if (!basket.items.includes(item)) basket.items.push(item);
+        baskets.write(entry, basket, epoch);
+        void baskets.drainChanges((change) => void seen.push([change.before?.items ?? null, [...(change.value?.items ?? [])]]));
+        await commitEpoch(state, epoch + 1, changelog);
+        for (let i = 0; i < 100; i++) baskets.get(`filler${i}`);
+      }
+      expect(seen).toEqual([
+        [null, ['apple']],
+        [['apple'], ['apple', 'pear']],
+      ]);
+      expect(baskets.getWithTimestamp('x')).toEqual({ value: { items: ['apple', 'pear'] }, timestamp: 4 });
+      await state.close({ clean: true });
+    },
+  );
+
   it.each([1 << 20, 1])('give the old value of an object that was changed in place (cache of %i bytes)', async (cacheBytes) => {
     const { state, baskets } = await open(cacheBytes);
     const changelog = new Changelog();
