@@ -1,6 +1,6 @@
 import { checkOptions } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
-import { defined } from '../processors/defined-result.js';
+import { gaveUndefined } from '../processors/defined-result.js';
 import { windowOperator } from '../processors/event-time/window-operator.js';
 import { passThroughOperator } from '../processors/pass-through.js';
 import type { AggregateFunction } from '../processors/state/aggregate-function.js';
@@ -83,7 +83,12 @@ export class WindowedStreamImpl<K, V> {
   reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & Partial<SideOutputLate> = {}): Results<K, V, V> {
     checkOptions('reduce', options, shapes.windowReduce);
     requireFunction('reduce: the reducer', reducer);
-    const held = defined('reduce: the reducer', reducer) as typeof reducer;
+    // Called with two arguments and no more: `Math.max` is a reducer too.
+    const held = (a: V, b: V): V => {
+      const reduced = reducer(a, b);
+      if (reduced === undefined) throw gaveUndefined('reduce: the reducer');
+      return reduced;
+    };
     const valueSerde = this.#grouped.fields.valueSerde ?? undefined;
     const reduce: AggregateFunction<V, V | null, V> = {
       initial: () => null,
