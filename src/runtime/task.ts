@@ -409,16 +409,17 @@ export class Task implements TaskScope {
     return this.eventTime.propagate(this.deadline);
   }
 
-  /** True when it was time and event time moved. */
+  /** True when it was time and event time moved, or there is something to tell the tasks downstream: that wants a barrier, even with no record to go with it. */
   private emitWatermarks(now: number): boolean {
     const { eventTime } = this;
     if (eventTime === null || now < eventTime.nextEmitAt) return false;
     eventTime.onPeriodicEmit(now);
     const moves = eventTime.isMoving;
-    if (eventTime.hasNews(now)) this.dirty = true;
+    const hasNews = eventTime.hasNews(now);
+    if (hasNews) this.dirty = true;
     const moving = this.moveEventTime();
     if (moving !== undefined) this.await(moving);
-    return moves;
+    return moves || hasNews;
   }
 
   private takeDropped(): number {

@@ -43,9 +43,12 @@ describe('what a task tells the tasks downstream', () => {
     for (task.now of [200, 1_000]) task.task.punctuate(task.now);
     expect(task.task.dirty).toBe(false);
     task.now = 1_300;
-    task.task.punctuate(task.now);
+    // It counts as work: without work the thread plans no barrier, and the tasks downstream would wait for ever.
+    expect(task.task.punctuate(task.now)).toBe(1);
     expect(task.task.dirty).toBe(true);
     expect(await told(task)).toBe('99 idle');
+    task.now = 1_550;
+    expect(task.task.punctuate(task.now)).toBe(0);
     task.pipe('in', 'a', '2', 100);
     task.now = 1_600;
     expect(await told(task)).toBe('99');
