@@ -5,7 +5,7 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import { ForwardScope } from './forward-scope.js';
-import type { Cancellable, Operator, OperatorContext, OperatorSupplier, ScheduleOptions } from './operator.js';
+import type { Operator, OperatorContext, OperatorSupplier } from './operator.js';
 import type { FixedKeyProcessor, FixedKeyProcessorContext, FixedKeyRecord } from './processor.js';
 import { BaseUserContext } from './user-context.js';
 
@@ -57,11 +57,8 @@ class FixedKeyContext<K, VOut> extends BaseUserContext implements FixedKeyProces
     this.key = key;
   }
 
-  override schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
-    return super.schedule(options, (timestamp) => {
-      this.key = undefined;
-      return callback(timestamp);
-    });
+  protected override enterTimer(): void {
+    this.key = undefined;
   }
 
   forward(record: Parameters<FixedKeyProcessorContext<K, VOut>['forward']>[0], child?: string): MaybeAsync {

@@ -39,7 +39,8 @@ export interface ProcessingContext {
   /**
    * Has `callback` called again and again, with the time that was reached, until it is cancelled or the task is closed. Missed intervals are not made up for.
    *
-   * @throws MILL_CONFIG_INVALID unless `interval` is a whole number of at least 1 ms and `startAt`, if given, one of at least 0
+   * @throws MILL_CONFIG_INVALID unless `interval` is a whole number of at least 1 ms, `time` is `stream` or `wallClock`, `startAt`, if given, is a whole number of at least 0, and
+   * there is no other option
    */
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
   /** Where the record in work was read; null in timers. */

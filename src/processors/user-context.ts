@@ -2,6 +2,7 @@
 import { noHeaders } from '../bytes/headers.js';
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { StateStore, StoreKind } from '../stores/store.js';
+import { checkTimer } from './checked-timer.js';
 import { connectedStore } from './connected-store.js';
 import type { ForwardScope } from './forward-scope.js';
 import type { Cancellable, Downstream, OperatorContext, ScheduleOptions } from './operator.js';
@@ -29,7 +30,11 @@ export abstract class BaseUserContext implements ProcessingContext {
   }
 
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
-    return this.context.schedule(options, (timestamp) => this.scope.run(callback, timestamp, timestamp, noHeaders));
+    checkTimer(options, callback);
+    return this.context.schedule(options, (timestamp) => {
+      this.enterTimer();
+      return this.scope.run(callback, timestamp, timestamp, noHeaders);
+    });
   }
 
   recordMetadata(): RecordMetadata | null {
@@ -47,6 +52,11 @@ export abstract class BaseUserContext implements ProcessingContext {
 
   commit(): void {
     this.context.requestCommit();
+  }
+
+  /** Before the callback of a timer: what belongs to a record belongs to none now. */
+  protected enterTimer(): void {
+    // Nothing here does.
   }
 
   protected target(child: string | undefined): Downstream {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import type { ScheduleOptions } from '../../src/processors/operator.js';
 import type { ProcessorContext, Record } from '../../src/processors/processor.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { keyValueStore } from '../../src/stores/store-builders.js';
@@ -211,6 +212,31 @@ describe('punctuations', () => {
     expect(await rig.commit()).toEqual([{ topic: 'in', offset: 7 }]);
     expect(rig.lines('out')).toEqual(['tick=100@100']);
     expect(rig.task.dirty).toBe(false);
+  });
+
+  it.each([
+    [{ interval: 10, time: 'streamTime' }, 'the option time must be "stream" or "wallClock", not "streamTime"'],
+    [{ interval: 10 }, 'the option time must be "stream" or "wallClock", not undefined'],
+    [{ interval: 10, time: 'stream', startsAt: 5 }, 'has no option startsAt; did you mean startAt?'],
+    [{ interval: 0, time: 'stream' }, 'the interval must be a whole number'],
+  ])('with wrong options are refused at once: %j', async (options, message) => {
+    const open = TaskRig.open(
+      around((context) => {
+        context.schedule(options as ScheduleOptions, () => undefined);
+        return { process: () => undefined };
+      }),
+    );
+    await expect(open).rejects.toMatchObject({ code: 'MILL_CONFIG_INVALID', message: expect.stringContaining(message) });
+  });
+
+  it('without a callback are refused at once', async () => {
+    const open = TaskRig.open(
+      around((context) => {
+        context.schedule({ interval: 10, time: 'stream' }, undefined as unknown as () => void);
+        return { process: () => undefined };
+      }),
+    );
+    await expect(open).rejects.toMatchObject({ code: 'MILL_CONFIG_INVALID' });
   });
 
   it('that fail are asked about like records, by the node that scheduled them', async () => {
