@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { lstatSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Runs `npm ci` in `root` unless node_modules holds just what package-lock.json asks for. */
+/** Runs `npm ci` in `root` unless node_modules holds just what package-lock.json asks for. A node_modules that is a link is read, and never written to. */
 export function installIfStale(root) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) {
@@ -10,9 +10,16 @@ export function installIfStale(root) {
     process.exit(1);
   }
   if (isFresh(root)) return;
+  removeLink(join(root, 'node_modules'));
   console.error('Installing the npm packages of this repository');
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/** npm would empty the folder behind the link, which belongs to another tree. */
+function removeLink(path) {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  if (isLink) unlinkSync(path);
 }
 
 /** npm leaves a copy of the lock file of what it installed; packages for other platforms are missing in it. */
