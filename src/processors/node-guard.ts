@@ -4,6 +4,8 @@
  * Operators call their children directly, so an error rises through all nodes above the one that threw it. The lowest guard that sees it is that of the
  * node at fault: it asks what to do and either drops the record there, calls the node again, or throws MILL_PROCESSING. Errors that are MillraceErrors already have their
  * address (a serde, the production of a sink, a guard below) and pass through untouched.
+ *
+ * An error that passes a guard has left work half done below it, and user code above may catch it where it called `forward`: `onFatal` hears of it, so that the task ends all the same.
  */
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
@@ -29,6 +31,9 @@ export type ProcessingVerdict = 'fail' | 'skip' | 'retry';
  */
 export type ProcessingErrorHandler = (failure: NodeFailure) => ProcessingVerdict | Promise<ProcessingVerdict>;
 
+/** Hears of an error of the engine that leaves a node, before anybody above can catch it. */
+export type FatalErrorListener = (error: MillraceError) => void;
+
 type Punctuator = (timestamp: number) => MaybeAsync;
 
 export class NodeGuard implements Downstream {
@@ -36,6 +41,7 @@ export class NodeGuard implements Downstream {
     private readonly nodeName: string,
     private readonly node: Downstream,
     private readonly onError: ProcessingErrorHandler,
+    private readonly onFatal: FatalErrorListener = () => undefined,
   ) {}
 
   process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
@@ -89,7 +95,10 @@ export class NodeGuard implements Downstream {
     punctuator: Punctuator | null,
     attempt: number,
   ): MaybeAsync {
-    if (error instanceof MillraceError) throw error;
+    if (error instanceof MillraceError) {
+      this.onFatal(error);
+      throw error;
+    }
     const obey = (verdict: ProcessingVerdict): MaybeAsync => {
       if (verdict === 'skip') return;
       if (verdict === 'retry') return this.call(key, value, timestamp, punctuator, attempt + 1);
@@ -131,8 +140,9 @@ export class RepeatingGuard extends NodeGuard {
     node: Downstream,
     onError: ProcessingErrorHandler,
     private readonly passing: Passing,
+    onFatal?: FatalErrorListener,
   ) {
-    super(nodeName, node, onError);
+    super(nodeName, node, onError, onFatal);
   }
 
   protected override get repeatable(): boolean {

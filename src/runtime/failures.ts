@@ -33,12 +33,15 @@ export type Verdict = 'skip' | 'retry';
  * `retry`: what has done nothing yet (a serde; a node without stores that has passed nothing on) is done again in place. Everything else would be done twice, so MILL_RETRY
  * sends the thread back to the last commit, and the record is processed anew from the state of that commit. The same when the task has rested for so long that the
  * transaction of its epoch might run out.
+ *
+ * Whatever it throws it keeps as `fatal`: user code between the failure and the task may catch the error, but the record is half processed, and nothing of it may be committed.
  */
 export class TaskFailures {
   private readonly deadLetters: DeadLetters;
   private readonly ledger: RetryLedger;
   /** Rested in the open epoch, ms. */
   private rested = 0;
+  private doomedBy: Error | null = null;
 
   constructor(
     private readonly taskId: string,
@@ -47,6 +50,18 @@ export class TaskFailures {
   ) {
     this.deadLetters = new DeadLetters(env.errors.deadLetterTopic, env.output, taskId);
     this.ledger = env.retries ?? new RetryLedger();
+  }
+
+  /** Why the task must end; null while it may go on. */
+  get fatal(): Error | null {
+    return this.doomedBy;
+  }
+
+  /** The task must end, also when somebody catches the error. The first one stays. */
+  doom(error: unknown): Error {
+    const fatal = asError(error);
+    this.doomedBy ??= fatal;
+    return fatal;
   }
 
   /** A barrier has come: what is processed from now on is of another epoch. */
@@ -89,17 +104,19 @@ export class TaskFailures {
   }
 
   private decide(failure: Failure, ask: () => HandlerAnswer | Promise<HandlerAnswer>): Verdict | Promise<Verdict> {
+    // User code has caught what ends the task, and failed in turn: there is nothing left to decide.
+    if (this.doomedBy !== null) throw this.doomedBy;
     let answer: HandlerAnswer | Promise<HandlerAnswer>;
     try {
       answer = ask();
     } catch (thrown) {
-      throw handlerFailed(failure, asError(thrown).message);
+      throw this.doom(handlerFailed(failure, asError(thrown).message));
     }
     if (!isPromiseLike(answer)) return this.obey(answer, failure);
     return Promise.resolve(answer).then(
       (late) => this.obey(late, failure),
       (thrown: unknown) => {
-        throw handlerFailed(failure, asError(thrown).message);
+        throw this.doom(handlerFailed(failure, asError(thrown).message));
       },
     );
   }
@@ -108,7 +125,7 @@ export class TaskFailures {
     const { code, what, error, failed } = failure;
     switch (answer) {
       case 'fail':
-        throw failedBy(failure, asError(error).message);
+        throw this.doom(failedBy(failure, asError(error).message));
       case 'retry':
         return this.retry(failure);
       case 'continue':
@@ -117,9 +134,14 @@ export class TaskFailures {
         this.ledger.forget(idOf(failed));
         if (answer === 'continue') return 'skip';
         this.env.metrics.deadLetters++;
-        return this.deadLetters.write(this.record, asError(error), failed.node, failure.key).then(() => 'skip' as const);
+        return this.deadLetters.write(this.record, asError(error), failed.node, failure.key).then(
+          () => 'skip' as const,
+          (thrown: unknown) => {
+            throw this.doom(thrown);
+          },
+        );
       default:
-        throw handlerFailed(failure, `it answered ${String(answer)}`);
+        throw this.doom(handlerFailed(failure, `it answered ${String(answer)}`));
     }
   }
 
@@ -135,10 +157,11 @@ export class TaskFailures {
     env.logger.warn({ ...failed, error: message, code, pauseMs, inPlace }, `${what} ${placeOf(failed)}: retry`);
     if (!inPlace) {
       this.ledger.set(idOf(failed), failed.attempt, failed.topic === null);
-      throw new MillraceError('MILL_RETRY', `${what} ${placeOf(failed)}: ${message}`, {
+      const again = new MillraceError('MILL_RETRY', `${what} ${placeOf(failed)}: ${message}`, {
         cause: error,
         details: { ...failed, retryInMs: pauseMs },
       });
+      throw this.doom(again);
     }
     this.rested += pauseMs;
     return (env.pause ?? delay)(pauseMs).then(() => {

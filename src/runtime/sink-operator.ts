@@ -59,10 +59,15 @@ export class SinkOperator implements Operator {
     if (target.partitions === 0) {
       const count = this.output.partitionCount(target.topic);
       if (typeof count !== 'number') {
-        return count.then((late) => {
-          target.partitions = late;
-          return this.write(target, key, value, timestamp, 1);
-        });
+        return count.then(
+          (late) => {
+            target.partitions = late;
+            return this.write(target, key, value, timestamp, 1);
+          },
+          (error: unknown) => {
+            throw this.failures.doom(error);
+          },
+        );
       }
       target.partitions = count;
     }

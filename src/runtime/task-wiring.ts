@@ -1,3 +1,4 @@
+import type { MillraceError } from '../errors.js';
 import type { Downstream, Operator } from '../processors/operator.js';
 import { FanOut } from '../processors/fan-out.js';
 import { NodeGuard, Passing, RepeatingGuard, type NodeFailure } from '../processors/node-guard.js';
@@ -54,11 +55,17 @@ export function wireTask(
       if (around !== null) arounds.set(node.name, around);
       operators.set(node.name, operator);
       const onError = (failure: NodeFailure): ReturnType<TaskFailures['processing']> => failures.processing(failure);
+      const onFatal = (error: MillraceError): void => {
+        failures.doom(error);
+      };
       const passing = repeats && node.stores.length === 0 ? new Passing() : null;
       const guard =
-        passing === null ? new NodeGuard(node.name, operator, onError) : new RepeatingGuard(node.name, operator, onError, passing);
+        passing === null
+          ? new NodeGuard(node.name, operator, onError, onFatal)
+          : new RepeatingGuard(node.name, operator, onError, passing, onFatal);
       if (passing !== null) passings.set(node.name, passing);
-      if (operator.unfinished !== undefined) results.set(node.name, new NodeGuard(node.name, operator.unfinished.results, onError));
+      if (operator.unfinished !== undefined)
+        results.set(node.name, new NodeGuard(node.name, operator.unfinished.results, onError, onFatal));
       entries.set(node.name, guard);
       guards.set(node.name, guard);
     }

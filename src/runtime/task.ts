@@ -188,7 +188,7 @@ export class Task implements TaskScope {
    * awaited (`isBusy`), and then `settled()` tells when to call again. Throws what the error policy decided to fail on.
    */
   run(deadline: number): number {
-    if (this.failure !== null) throw this.failure;
+    this.mustBeSound();
     let count = this.takeDropped();
     const now = this.env.wallClock();
     this.deadline = deadline;
@@ -260,16 +260,15 @@ export class Task implements TaskScope {
   /** Resolves when no record is in work; rejects with what failed. */
   async settled(): Promise<void> {
     while (this.busy !== null) await this.busy;
-    if (this.failure !== null) throw this.failure;
+    this.mustBeSound();
   }
 
   /** Step 2 of a barrier: lets operators emit what they hold back, parents first. The task must be settled. Throws what failed. */
   flush(): MaybeAsync {
-    if (this.failure !== null) throw this.failure;
-    if (this.eventTime === null) return this.flushing.all();
-    this.eventTime.onPeriodicEmit(this.env.wallClock());
-    const moving = this.moveEventTime();
-    return moving === undefined ? this.flushing.all() : moving.then(() => this.flushing.all());
+    this.mustBeSound();
+    const flushing = this.flushAll();
+    if (flushing !== undefined) return flushing.then(() => this.mustBeSound());
+    this.mustBeSound();
   }
 
   positions(): TaskPosition[] {
@@ -357,8 +356,23 @@ export class Task implements TaskScope {
     return queue.source.process(queue);
   }
 
+  private flushAll(): MaybeAsync {
+    if (this.eventTime === null) return this.flushing.all();
+    this.eventTime.onPeriodicEmit(this.env.wallClock());
+    const moving = this.moveEventTime();
+    return moving === undefined ? this.flushing.all() : moving.then(() => this.flushing.all());
+  }
+
+  /** Throws what the task has failed on, also when user code has caught it on its way. */
+  private mustBeSound(): void {
+    const failure = this.failure ?? this.wired.failures.fatal;
+    if (failure !== null) throw failure;
+  }
+
   private finish(queue: RecordQueue): MaybeAsync {
     if (this.isClosed) return;
+    const { fatal } = this.wired.failures;
+    if (fatal !== null) throw fatal;
     queue.taken();
     this.env.metrics.recordsProcessed++;
     this.eventTime?.onEvent(queue);
