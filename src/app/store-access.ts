@@ -22,7 +22,7 @@ export abstract class StoreAccess {
    * and partitions of other instances; MILL_STORE_NOT_UP_TO_BOUND when `atLeast` is not reached within `timeout`; MILL_STORE_MIGRATED when a partition leaves
    * during the read; MILL_SERDE for a key that is none of the store's; MILL_STORE_IO.
    *
-   * @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_WRONG_TYPE
+   * @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_WRONG_TYPE; MILL_QUERY_INVALID for an option that there is not
    * @example
    * const counts = app.store<string, number>('counts');
    * await counts.get('to');
@@ -39,7 +39,8 @@ export abstract class StoreAccess {
   /**
    * Asks a store partition by partition: each answers, with the position it reflects, or says why not. Made by `queries`.
    *
-   * @throws MILL_TOPOLOGY_UNKNOWN_STORE; MILL_STORE_NOT_AVAILABLE when the app does not run, or nothing commits within `timeout`
+   * @throws MILL_TOPOLOGY_UNKNOWN_STORE; MILL_STORE_NOT_AVAILABLE when the app does not run, or nothing commits within `timeout`; MILL_QUERY_INVALID for an option
+   * that there is not, and without a query
    */
   query<R>(request: StateQueryRequest<R>): Promise<StateQueryResult<R>> {
     return this.queries.query(request);
@@ -67,7 +68,7 @@ export abstract class StoreAccess {
   /**
    * The instance that runs the partition of a key, and those that keep a copy of it.
    *
-   * @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_SERDE, and as `metadataForAll`
+   * @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_SERDE, MILL_QUERY_INVALID for an option that there is not, and as `metadataForAll`
    */
   metadataForKey<K>(store: string, key: K, options: KeyMetadataOptions<K> = {}): KeyMetadata {
     return metadataForKey(this.queries, store, key, options);

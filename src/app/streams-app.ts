@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { MillraceError } from '../errors.js';
+import { flag, milliseconds, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { delay } from '../kafka/backoff.js';
 import type { Logger } from '../observability/logger.js';
 import { emptyGroupView, type GroupView } from '../rebalance/group-view.js';
@@ -43,6 +44,8 @@ export interface CloseOptions {
    */
   readonly leaveGroup?: boolean;
 }
+
+const closeShape = { timeout: milliseconds, leaveGroup: flag } satisfies ShapeOf<CloseOptions>;
 
 /** What `app.on` tells of: the arguments of a listener by event. */
 export interface StreamsAppEvents {
@@ -186,9 +189,10 @@ export class StreamsApp extends StoreAccess {
    * Commits what is processed, gives the tasks to other instances and stops. A second call waits for the first. During `start` it makes `start` reject with
    * MILL_STATE_INVALID.
    *
-   * @throws MILL_CLOSE_TIMEOUT; MILL_STORE_IO when the local state could not be written (its changelog has it); the app is stopped then, too, and what was not committed is processed again by the next owner
+   * @throws MILL_CLOSE_TIMEOUT; MILL_STORE_IO when the local state could not be written (its changelog has it); the app is stopped then, too, and what was not committed is processed again by the next owner. MILL_CONFIG_INVALID for an option that there is not: the app runs on
    */
   async close(options: CloseOptions = {}): Promise<void> {
+    requireOptions('close', options, closeShape, 'MILL_CONFIG_INVALID');
     this.closing ??= this.closeWithin(options.timeout ?? 30_000, options.leaveGroup ?? null);
     return this.closing;
   }

@@ -84,15 +84,19 @@ export function nearest(name: string, known: readonly string[]): string | null {
   return best;
 }
 
-/** Insertions, deletions and replacements from one text to the other. */
+/** Insertions, deletions, replacements and swaps of neighbours from one text to the other. */
 function distance(one: string, other: string): number {
+  let before: readonly number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i++) {
     const next = [i];
     for (let j = 1; j <= other.length; j++) {
       const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const isSwap = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swapped = i > 1 && j > 1 && isSwap ? (before[j - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min(replaced, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row[other.length] ?? 0;
@@ -153,6 +157,11 @@ export function list(value: unknown): string | null {
 /** Checked by whoever takes it. */
 export function anything(): null {
   return null;
+}
+
+/** Or null, for options whose null is "as if it were not there". */
+export function orNull(check: (value: unknown) => string | null): (value: unknown) => string | null {
+  return (value) => (value === null ? null : check(value));
 }
 
 export function oneOf(...allowed: readonly string[]): (value: unknown) => string | null {

@@ -1,5 +1,6 @@
 /** Who has which partitions of which stores, by the group's last assignment: the same answer in every instance once all have heard of it. */
 import { MillraceError } from '../errors.js';
+import { callback, checkOptions, serde as aSerde, type ShapeOf } from '../errors/checked-options.js';
 import type { GroupViewMember } from '../rebalance/group-view.js';
 import { parseTaskId } from '../rebalance/task-id.js';
 import { compileSerde } from '../serdes/compile-serde.js';
@@ -84,8 +85,11 @@ export function metadataForStore(queries: StoreQueries, store: string): Instance
   return subTopology === null ? all : all.filter(({ activeStores, standbyStores }) => store in activeStores || store in standbyStores);
 }
 
-/** Errors: as of `metadataForStore`; MILL_SERDE for a key that the serde does not take. */
+const shape = { keySerde: aSerde, partitioner: callback } satisfies ShapeOf<KeyMetadataOptions<unknown>>;
+
+/** Errors: as of `metadataForStore`; MILL_SERDE for a key that the serde does not take; MILL_QUERY_INVALID for an option that there is not. */
 export function metadataForKey<K>(queries: StoreQueries, store: string, key: K, options: KeyMetadataOptions<K> = {}): KeyMetadata {
+  checkOptions('metadataForKey', options, shape, 'MILL_QUERY_INVALID');
   const { spec, subTopology } = queries.known(store);
   const { host } = queries;
   const all = metadataForAll(host);

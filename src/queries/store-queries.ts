@@ -5,6 +5,7 @@
  * what several partitions answer with `committed` is of one epoch.
  */
 import { MillraceError } from '../errors.js';
+import { anyObject, requireOptions, text, type ShapeOf } from '../errors/checked-options.js';
 import { delay } from '../kafka/backoff.js';
 import type { StoreReader } from '../stores/reading/store-reader.js';
 import type { StoreSpec } from '../stores/store.js';
@@ -17,6 +18,7 @@ import { migrated, QueryIterator } from './query-iterator.js';
 import type { QueryIteratorOptions } from './query-iterator.js';
 import type { PageOptions, QueryBody } from './query.js';
 import type { HostedTask, Isolation, QueryHost } from './query-host.js';
+import { readShape } from './read-shape.js';
 import { StateQueryResult } from './state-query.js';
 import type { PartitionFailure, PartitionResult, QueryFailureReason, ReadOptions, StateQueryRequest } from './state-query.js';
 
@@ -37,6 +39,8 @@ const defaultTimeoutMs = 10_000;
 /** Between two looks at a position that is to be reached while nothing commits, ms. */
 const lookAgainMs = 20;
 
+const shape = { ...readShape, store: text, query: anyObject, bound: anyObject } satisfies ShapeOf<StateQueryRequest<unknown>>;
+
 export class StoreQueries {
   constructor(readonly host: QueryHost) {}
 
@@ -54,10 +58,16 @@ export class StoreQueries {
     });
   }
 
-  /** @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_NOT_AVAILABLE when the app does not run, or nothing commits within `timeout` */
+  /**
+   * @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_NOT_AVAILABLE when the app does not run, or nothing commits within `timeout`; MILL_QUERY_INVALID for an option that there
+   * is not, and without a query
+   */
   async query<R>(request: StateQueryRequest<R>): Promise<StateQueryResult<R>> {
+    requireOptions('query', request, shape, 'MILL_QUERY_INVALID');
     const { store, query, bound = emptyPosition } = request;
     const known = this.known(store);
+    if ((query as unknown) === undefined)
+      throw new MillraceError('MILL_QUERY_INVALID', 'query: `query` is missing; make it with `queries`.');
     const results = new Map<number, PartitionResult<R>>();
     const fits = answers(query.kind, known.spec.kind);
     const readable = await this.readable(store, fits ? request : { ...request, isolation: 'uncommitted' }, (tasks) =>

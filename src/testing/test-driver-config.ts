@@ -1,3 +1,4 @@
+import { anyObject, anything, callback, flag, oneOf, orNull, serde, text, wholeNumber, type ShapeOf } from '../errors/checked-options.js';
 import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
 import type { DeserializationHandler, ProcessingHandler, ProductionHandler, HandlerRetryOptions } from '../runtime/error-policy.js';
 import type { Logger } from '../observability/logger.js';
@@ -34,3 +35,20 @@ export interface TestDriverConfig {
   /** Default: silent. */
   readonly logger?: Logger;
 }
+
+export const driverShape = {
+  applicationId: text,
+  partitions: anyObject,
+  emit: oneOf('onCommit', 'onUpdate'),
+  autoCommit: flag,
+  wallClock: wholeNumber,
+  defaultKeySerde: serde,
+  defaultValueSerde: serde,
+  deserializationHandler: anything,
+  processingHandler: anything,
+  productionHandler: anything,
+  deadLetterTopic: orNull(text),
+  retry: { attempts: anything, backoff: anything, maxBackoff: anything, afterwards: anything } satisfies ShapeOf<HandlerRetryOptions>,
+  processorWrapper: callback,
+  logger: anyObject,
+} satisfies ShapeOf<TestDriverConfig>;

@@ -5,6 +5,7 @@
  * the topology writes to a topic it also reads are processed too. All of it happens inside `pipe`, so a test needs no waiting.
  */
 import { MillraceError } from '../errors.js';
+import { requireOptions } from '../errors/checked-options.js';
 import type { StateQueryRequest, StateQueryResult } from '../queries/state-query.js';
 import type { KeyValueView } from '../queries/views/key-value-view.js';
 import type { SessionView } from '../queries/views/session-view.js';
@@ -19,7 +20,7 @@ import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
 import { DriverTasks } from './driver-tasks.js';
 import { DriverTopics } from './driver-topics.js';
-import type { TestDriverConfig } from './test-driver-config.js';
+import { driverShape, type TestDriverConfig } from './test-driver-config.js';
 import { TestInputTopic } from './test-input-topic.js';
 import { TestOutputTopic } from './test-output-topic.js';
 import { TopicLog } from './topic-log.js';
@@ -47,6 +48,7 @@ export class TopologyTestDriver {
   /** @throws MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_CONFIG_INVALID; MILL_TOPOLOGY_INVALID when the topology was not built */
   constructor(topology: Topology, config: TestDriverConfig = {}) {
     checkTopology(topology, 'TopologyTestDriver');
+    requireOptions('TopologyTestDriver', config, driverShape, 'MILL_CONFIG_INVALID');
     this.topology = topology;
     this.config = config;
     this.now = config.wallClock ?? 0;

@@ -5,11 +5,13 @@
  * What can be known without a broker is checked here: names, parents, stores, topics read twice, explicit partition counts.
  */
 import { MillraceError } from '../errors.js';
+import { requireOptions } from '../errors/checked-options.js';
 import { checkedSupplier } from '../processors/checked-supplier.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import { processorOperator } from '../processors/processor-operator.js';
 import type { Processor } from '../processors/processor.js';
 import type { StoreSpec } from '../stores/store.js';
+import { builderShapes } from './builder-options.js';
 import { freezeDraft } from './freeze-draft.js';
 import type { Topology, TopicNameExtractor } from './nodes.js';
 import { checkResourceName } from './resource-name.js';
@@ -34,15 +36,18 @@ export class TopologyBuilder {
   /**
    * A node that reads topics.
    *
-   * @throws MILL_TOPOLOGY_DUPLICATE_NAME when the name is taken, or another source reads one of the topics.
+   * @throws MILL_TOPOLOGY_DUPLICATE_NAME when the name is taken, or another source reads one of the topics; MILL_TOPOLOGY_INVALID for an option that there is not, as in the
+   * other calls, and without topics.
    * @example
    * builder.addSource('orders', { topics: ['orders'], keySerde: serdes.string, offsetReset: 'earliest' });
    */
   addSource(name: string, spec: SourceSpec): this {
+    requireOptions('addSource', spec, builderShapes.source);
     this.#claimNodeName(name);
     if ('pattern' in spec) this.#sourceTopics.claimPattern(spec.pattern, name);
     else {
-      if (spec.topics.length === 0) throw invalidTopology(`Source ${name} has no topic.`, { node: name });
+      if ((spec.topics as unknown) === undefined || spec.topics.length === 0)
+        throw invalidTopology(`Source ${name} has no topic.`, { node: name });
       for (const topic of spec.topics) this.#sourceTopics.claim(topic, name);
     }
     this.#addNode(name, { kind: 'source', spec, parents: [] });
@@ -89,6 +94,7 @@ export class TopologyBuilder {
    * builder.addSink('out', 'totals', ['totals'], { valueSerde: serdes.double });
    */
   addSink(name: string, topic: string | TopicNameExtractor, parents: readonly string[], options: SinkOptions = {}): this {
+    requireOptions('addSink', options, builderShapes.sink);
     this.#claimNodeName(name);
     this.#checkParents(name, parents);
     if (topic === '') throw invalidTopology(`Sink ${name} has an empty topic name.`, { node: name });
@@ -104,6 +110,7 @@ export class TopologyBuilder {
    * builder.addStateStore(stores.keyValue({ name: 'totals-store' }), { processors: ['totals'] });
    */
   addStateStore(spec: StoreSpec, options: StateStoreOptions = {}): this {
+    requireOptions('addStateStore', options, builderShapes.stateStore);
     this.#claimStoreName(spec.name);
     this.#draft.stores.set(spec.name, { spec, processors: [], sourceTopic: options.sourceTopic ?? null });
     for (const processor of options.processors ?? []) this.connectProcessorAndStateStores(processor, [spec.name]);
@@ -133,6 +140,7 @@ export class TopologyBuilder {
    * });
    */
   addGlobalStore(spec: StoreSpec, options: GlobalStoreOptions): this {
+    requireOptions('addGlobalStore', options, builderShapes.globalStore);
     if (spec.logged)
       throw invalidTopology(`Global store ${spec.name} must have \`logged: false\`: its topic ${options.topic} is its changelog.`, {
         store: spec.name,
@@ -163,6 +171,7 @@ export class TopologyBuilder {
    * builder.addRepartitionTopic('by-customer-repartition', 12).addSink('out', 'by-customer-repartition', ['rekey']);
    */
   addRepartitionTopic(name: string, partitions: number | null = null, options: { readonly carriesWatermarks?: boolean } = {}): this {
+    requireOptions('addRepartitionTopic', options, builderShapes.repartitionTopic);
     checkResourceName(name, 'repartition topic');
     if (this.#draft.repartitionTopics.has(name)) throw duplicateName('repartition topic', name);
     if (partitions !== null && (!Number.isInteger(partitions) || partitions < 1)) {

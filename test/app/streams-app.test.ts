@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { StreamsApp, type StreamsState } from '../../src/app/streams-app.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import { queries } from '../../src/queries/query.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { StateDirectory } from '../../src/stores/state-directory.js';
 
@@ -102,6 +103,50 @@ describe('a new app', () => {
     await app.close();
     expect(states).toEqual(['notRunning']);
     await expect(app.start()).rejects.toMatchObject({ code: 'MILL_STATE_INVALID' });
+  });
+});
+
+describe('options of calls', () => {
+  const wrong = (options: object): never => options as never;
+  const query = queries.key<string, string>('a');
+
+  it.each([
+    [(app: StreamsApp) => app.store('s', wrong({ isolatoin: 'uncommitted' })), 'store has no option isolatoin; did you mean isolation?'],
+    [
+      (app: StreamsApp) => app.store('s', wrong({ isolation: 'dirty' })),
+      'the option isolation must be "committed" or "uncommitted", not "dirty"',
+    ],
+    [(app: StreamsApp) => app.store('s', wrong({ kind: 'list' })), 'the option kind must be "keyValue" or "window"'],
+    [
+      (app: StreamsApp) => app.query(wrong({ store: 's', query, isolatoin: 'committed' })),
+      'query has no option isolatoin; did you mean isolation?',
+    ],
+    [(app: StreamsApp) => app.query(wrong({ store: 's', query, partitions: 3 })), 'query: the option partitions must be an array, not 3'],
+    [
+      (app: StreamsApp) => app.metadataForKey('s', 'a', wrong({ keySerd: serdes.string })),
+      'metadataForKey has no option keySerd; did you mean keySerde?',
+    ],
+  ])('of queries are refused when they are not there, or of a wrong kind: %#', async (ask, message) => {
+    const { app } = appOf();
+    await expect((async (): Promise<unknown> => ask(app))()).rejects.toMatchObject({
+      code: 'MILL_QUERY_INVALID',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
+    [{ timout: 3 }, 'close has no option timout; did you mean timeout?'],
+    [{ timeout: Number.NaN }, 'close: the option timeout must be milliseconds, 0 or more, not NaN'],
+    [{ leaveGroup: 'no' }, 'close: the option leaveGroup must be true or false, not "no"'],
+  ])('of close are refused, and nothing is closed: %j', async (options, message) => {
+    const { app } = appOf();
+    await expect(app.close(wrong(options))).rejects.toMatchObject({
+      code: 'MILL_CONFIG_INVALID',
+      message: expect.stringContaining(message),
+    });
+    expect(app.state).toBe('created');
+    await app.close({ timeout: 1000, leaveGroup: true });
+    expect(app.state).toBe('notRunning');
   });
 });
 

@@ -247,7 +247,8 @@ describe('the name that was meant', () => {
   it.each([
     ['keyserde', 'keySerde'],
     ['valueSerd', 'valueSerde'],
-    ['naem', null],
+    ['naem', 'name'],
+    ['nmea', null],
     ['somethingElse', null],
   ])('of %s is %s', (given, expected) => {
     expect(nearest(given, ['name', 'keySerde', 'valueSerde'])).toBe(expected);

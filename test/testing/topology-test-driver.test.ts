@@ -3,6 +3,7 @@ import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { ProcessorContext, Record } from '../../src/processors/processor.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import type { TimestampedKeyValueStore } from '../../src/stores/store.js';
+import type { TestDriverConfig } from '../../src/testing/test-driver-config.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import { tumbling } from '../../src/time/time-windows.js';
 
@@ -40,6 +41,16 @@ describe('TopologyTestDriver', () => {
     await driver.inputTopic('lines', text).pipe(null, 'a a');
     expect(driver.outputTopic('out', text).readAll()).toMatchObject([{ value: '1' }, { value: '2' }]);
     await driver.close();
+  });
+
+  it.each([
+    [{ emti: 'onUpdate' }, 'TopologyTestDriver has no option emti; did you mean emit?'],
+    [{ emit: 'always' }, 'the option emit must be "onCommit" or "onUpdate", not "always"'],
+    [{ retry: { attemps: 2 } }, 'TopologyTestDriver has no option retry.attemps; did you mean retry.attempts?'],
+  ])('refuses options that it does not know: %j', (config, message) => {
+    expect(() => new TopologyTestDriver(wordCount(), config as TestDriverConfig)).toThrow(
+      expect.objectContaining({ code: 'MILL_CONFIG_INVALID', message: expect.stringContaining(message) }),
+    );
   });
 
   it('leaves the commit to the test when asked to', async () => {

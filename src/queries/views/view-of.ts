@@ -1,3 +1,5 @@
+import { anyObject, callback, oneOf, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
+import { readShape } from '../read-shape.js';
 import type { StoreQueries } from '../store-queries.js';
 import { KeyValueView } from './key-value-view.js';
 import { SessionView } from './session-view.js';
@@ -8,12 +10,17 @@ import { WindowView } from './window-view.js';
 export type AnyView<K, V> = KeyValueView<K, V> | WindowView<K, V> | SessionView<K, V> | VersionedView<K, V>;
 export type ViewKind = AnyView<unknown, unknown>['kind'];
 
-/** @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_WRONG_TYPE */
-export function viewOf<K, V>(
-  queries: StoreQueries,
-  name: string,
-  { kind = 'keyValue', ...options }: ViewOptions<K> & { readonly kind?: ViewKind },
-): AnyView<K, V> {
+const shape = {
+  ...readShape,
+  kind: oneOf('keyValue', 'window', 'session', 'versioned'),
+  atLeast: anyObject,
+  partitioner: callback,
+} satisfies ShapeOf<ViewOptions<unknown> & { readonly kind?: ViewKind }>;
+
+/** @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_WRONG_TYPE; MILL_QUERY_INVALID for an option that there is not */
+export function viewOf<K, V>(queries: StoreQueries, name: string, given: ViewOptions<K> & { readonly kind?: ViewKind }): AnyView<K, V> {
+  requireOptions('store', given, shape, 'MILL_QUERY_INVALID');
+  const { kind = 'keyValue', ...options } = given;
   switch (kind) {
     case 'keyValue':
       return new KeyValueView<K, V>(queries, name, options);
