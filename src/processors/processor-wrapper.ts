@@ -19,7 +19,10 @@ export interface WrappedProcessor {
 
 /** What runs around one processor of one task. Each part is optional; what it does not call `proceed` for does not happen. */
 export interface ProcessorAround {
-  /** Around each record. `value` is what the engine hands on: between table operators a `Change`. Return or await what `proceed` gives. */
+  /**
+   * Around each record. `value` is what the engine hands on: between table operators a `Change`. Return or await what `proceed` gives. Of an asynchronous operator it
+   * runs around the taking in; the call, and what is made of its result, come later and outside of it.
+   */
   process?(
     key: unknown,
     value: unknown,
@@ -27,7 +30,7 @@ export interface ProcessorAround {
     proceed: (key: unknown, value: unknown, timestamp: number) => MaybeAsync,
     meta: RecordMeta,
   ): MaybeAsync;
-  /** Around each timer callback. */
+  /** Around each callback of `context.schedule`. Timers of event time are not among them. */
   punctuate?(timestamp: number, proceed: (timestamp: number) => MaybeAsync): MaybeAsync;
   /** Around what it emits at a commit. Called for every processor, also for those that hold nothing back. */
   flush?(proceed: () => MaybeAsync): MaybeAsync;
@@ -38,7 +41,10 @@ export interface ProcessorAround {
 /** Called once for each processor of each task, when the task is opened. null or undefined: this one is left alone. */
 export type ProcessorWrapper = (processor: WrappedProcessor) => ProcessorAround | null | undefined;
 
-export class WrappedOperator implements Operator {
+/** Every member that an operator may have: one that is not handed on would be lost without a word, and with it final results, watermarks or unfinished calls. */
+type EveryMember = { readonly [Member in keyof Required<Operator>]: Operator[Member] };
+
+export class WrappedOperator implements EveryMember {
   declare private meta: RecordMetaView;
   private readonly proceed: (key: unknown, value: unknown, timestamp: number) => MaybeAsync;
   private readonly proceedFlush: () => MaybeAsync;
@@ -49,6 +55,11 @@ export class WrappedOperator implements Operator {
   ) {
     this.proceed = (key, value, timestamp) => operator.process(key, value, timestamp);
     this.proceedFlush = () => operator.flush?.();
+  }
+
+  /** Who wraps records sees their values. */
+  get ignoresValue(): boolean {
+    return this.around.process === undefined && this.operator.ignoresValue === true;
   }
 
   get unfinished(): Operator['unfinished'] {
