@@ -9,6 +9,7 @@
  */
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
+import type { CallCount } from './call-count.js';
 import type { Downstream } from './operator.js';
 
 /** What a user function failed on. `key` and `value` are null for a punctuation. */
@@ -20,6 +21,8 @@ export interface NodeFailure {
   readonly timestamp: number;
   /** 1 the first time, more when the node was called again. */
   readonly attempt: number;
+  /** Which call of the node within the record in work, from 0; always 0 when nobody counts. */
+  readonly call: number;
   /** The node has done nothing yet that calling it again would do twice. */
   readonly repeatable: boolean;
 }
@@ -47,15 +50,20 @@ export class NodeGuard implements Downstream {
   process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
     try {
       const pending = this.node.process(key, value, timestamp);
-      return pending === undefined ? undefined : this.settle(pending, key, value, timestamp, null, 1);
+      return pending === undefined ? undefined : this.settle(pending, key, value, timestamp, null, 1, 0);
     } catch (error) {
-      return this.decide(error, key, value, timestamp, null, 1);
+      return this.decide(error, key, value, timestamp, null, 1, 0);
     }
   }
 
   /** Runs a punctuator of the node under the same guard. */
   punctuate(punctuator: Punctuator, timestamp: number): MaybeAsync {
-    return this.call(null, null, timestamp, punctuator, 1);
+    return this.call(null, null, timestamp, punctuator, 1, 0);
+  }
+
+  /** Number of the call that has begun last within the record in work. */
+  get latestCall(): number {
+    return 0;
   }
 
   /** Whether the node can be called again with the same record, as it is now. */
@@ -63,12 +71,19 @@ export class NodeGuard implements Downstream {
     return false;
   }
 
-  private call(key: unknown, value: unknown, timestamp: number, punctuator: Punctuator | null, attempt: number): MaybeAsync {
+  protected call(
+    key: unknown,
+    value: unknown,
+    timestamp: number,
+    punctuator: Punctuator | null,
+    attempt: number,
+    call: number,
+  ): MaybeAsync {
     try {
       const pending = punctuator === null ? this.node.process(key, value, timestamp) : punctuator(timestamp);
-      return pending === undefined ? undefined : this.settle(pending, key, value, timestamp, punctuator, attempt);
+      return pending === undefined ? undefined : this.settle(pending, key, value, timestamp, punctuator, attempt, call);
     } catch (error) {
-      return this.decide(error, key, value, timestamp, punctuator, attempt);
+      return this.decide(error, key, value, timestamp, punctuator, attempt, call);
     }
   }
 
@@ -79,11 +94,12 @@ export class NodeGuard implements Downstream {
     timestamp: number,
     punctuator: Punctuator | null,
     attempt: number,
+    call: number,
   ): Promise<void> {
     try {
       await pending;
     } catch (error) {
-      await this.decide(error, key, value, timestamp, punctuator, attempt);
+      await this.decide(error, key, value, timestamp, punctuator, attempt, call);
     }
   }
 
@@ -94,6 +110,7 @@ export class NodeGuard implements Downstream {
     timestamp: number,
     punctuator: Punctuator | null,
     attempt: number,
+    call: number,
   ): MaybeAsync {
     if (error instanceof MillraceError) {
       this.onFatal(error);
@@ -101,11 +118,11 @@ export class NodeGuard implements Downstream {
     }
     const obey = (verdict: ProcessingVerdict): MaybeAsync => {
       if (verdict === 'skip') return;
-      if (verdict === 'retry') return this.call(key, value, timestamp, punctuator, attempt + 1);
+      if (verdict === 'retry') return this.call(key, value, timestamp, punctuator, attempt + 1, call);
       throw this.failed(error);
     };
     const { nodeName, repeatable } = this;
-    const verdict = this.onError({ error, node: nodeName, key, value, timestamp, attempt, repeatable });
+    const verdict = this.onError({ error, node: nodeName, key, value, timestamp, attempt, call, repeatable });
     return typeof verdict === 'string' ? obey(verdict) : verdict.then(obey);
   }
 
@@ -133,16 +150,42 @@ export class Passing {
   }
 }
 
-/** The guard of a node that may be called again as long as it has passed nothing on. Only where a handler may ask for it: the note costs a call a record. */
-export class RepeatingGuard extends NodeGuard {
+/** Counts the calls of its node, so that each has tries of its own. Only where a handler may ask for them: the count costs every record a little. */
+export class CountingGuard extends NodeGuard {
   constructor(
     nodeName: string,
     node: Downstream,
     onError: ProcessingErrorHandler,
-    private readonly passing: Passing,
+    private readonly calls: CallCount,
     onFatal?: FatalErrorListener,
   ) {
     super(nodeName, node, onError, onFatal);
+  }
+
+  override get latestCall(): number {
+    return this.calls.latest;
+  }
+
+  override process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
+    return this.call(key, value, timestamp, null, 1, this.calls.next());
+  }
+
+  override punctuate(punctuator: Punctuator, timestamp: number): MaybeAsync {
+    return this.call(null, null, timestamp, punctuator, 1, this.calls.next());
+  }
+}
+
+/** The guard of a node that may be called again as long as it has passed nothing on. Only where a handler may ask for it: the note costs a call a record. */
+export class RepeatingGuard extends CountingGuard {
+  constructor(
+    nodeName: string,
+    node: Downstream,
+    onError: ProcessingErrorHandler,
+    calls: CallCount,
+    private readonly passing: Passing,
+    onFatal?: FatalErrorListener,
+  ) {
+    super(nodeName, node, onError, calls, onFatal);
   }
 
   protected override get repeatable(): boolean {

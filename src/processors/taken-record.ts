@@ -6,6 +6,8 @@ export interface TakenRecord {
   readonly topic: string | null;
   readonly partition: number;
   readonly offset: number;
+  /** Which call of the operator within that record it was taken in, from 0. Not kept with the record when that is stored. */
+  readonly call?: number;
   /** Of the record that was read, ms. */
   readonly timestamp: number;
   readonly headers: Headers;

@@ -4,7 +4,7 @@ import { delay } from '../kafka/backoff.js';
 import type { NodeFailure } from '../processors/node-guard.js';
 import { DeadLetters } from './dead-letters.js';
 import { askHandler, type FailedRecord, type HandlerAnswer } from './error-policy.js';
-import { RetryLedger } from './retry-ledger.js';
+import { RetryLedger, type FailurePlace, type GivenUp } from './retry-ledger.js';
 import type { TaskEnvironment } from './task-environment.js';
 import type { TaskRecord } from './task-record.js';
 
@@ -15,6 +15,7 @@ interface Failure {
   readonly what: string;
   readonly error: unknown;
   readonly failed: FailedRecord;
+  readonly place: FailurePlace;
   /** Whether what failed can be done again here and now. */
   readonly repeatable: boolean;
   /** What the node got, for failures outside of any input record. */
@@ -42,6 +43,8 @@ export class TaskFailures {
   /** Rested in the open epoch, ms. */
   private rested = 0;
   private doomedBy: Error | null = null;
+  /** A record that went back to the last commit was given up: a commit now spares it, and what came before it, further returns. */
+  isCommitDue = false;
 
   constructor(
     private readonly taskId: string,
@@ -50,6 +53,7 @@ export class TaskFailures {
   ) {
     this.deadLetters = new DeadLetters(env.errors.deadLetterTopic, env.output, taskId);
     this.ledger = env.retries ?? new RetryLedger();
+    this.ledger.opened(taskId);
   }
 
   /** Why the task must end; null while it may go on. */
@@ -64,35 +68,55 @@ export class TaskFailures {
     return fatal;
   }
 
-  /** A barrier has come: what is processed from now on is of another epoch. */
-  newEpoch(): void {
+  /** The task runs again, a commit may have come in between or not. */
+  newSlice(): void {
+    this.isCommitDue = false;
+  }
+
+  /** A barrier has come: what is processed from now on is of another epoch. For the parameters see `RetryLedger.barrier`. */
+  newEpoch(isPassed: (topic: string, partition: number, offset: number) => boolean, isAllDone: boolean): void {
     this.rested = 0;
+    this.record.epoch++;
+    this.ledger.barrier(this.taskId, isPassed, isAllDone);
+    // One of its own has nobody who could take the task back.
+    if (this.env.retries === undefined) this.ledger.committed();
   }
 
   /** An input record that a serde can't read. `skip`: it is dropped or dead-lettered. */
   undecodable(error: unknown, node: string, attempt: number): Verdict | Promise<Verdict> {
     this.record.mustBeOpen();
     this.env.metrics.deserializationErrors++;
-    const failed = this.describe(node, attempt, true);
-    const failure: Failure = { code: 'MILL_DESERIALIZATION', what: 'can’t decode the record', error, failed, repeatable: true };
+    const place = this.placeIn(node, 0);
+    const failed = this.describe(place, attempt, true);
+    const failure: Failure = { code: 'MILL_DESERIALIZATION', what: 'can’t decode the record', error, failed, place, repeatable: true };
     return this.decide(failure, () => askHandler(this.env.errors.deserialization, asError(error), failed));
   }
 
   /** A user function that threw or rejected. */
-  processing({ error, node, key, value, attempt, repeatable }: NodeFailure): Verdict | Promise<Verdict> {
+  processing({ error, node, key, value, attempt, call, repeatable }: NodeFailure): Verdict | Promise<Verdict> {
     this.record.mustBeOpen();
     this.env.metrics.processingErrors++;
-    const failed = this.describe(node, attempt, repeatable);
-    const failure: Failure = { code: 'MILL_PROCESSING', what: `${node} failed on the record`, error, failed, repeatable, key };
+    const place = this.placeIn(node, call);
+    const failed = this.describe(place, attempt, repeatable);
+    const failure: Failure = { code: 'MILL_PROCESSING', what: `${node} failed on the record`, error, failed, place, repeatable, key };
     return this.decide(failure, () => askHandler(this.env.errors.processing, asError(error), { ...failed, key, value }));
   }
 
   /** An output record that can't be encoded or is too large. */
-  production(error: unknown, node: string, outputTopic: string, key: unknown, attempt: number): Verdict | Promise<Verdict> {
+  production(error: unknown, node: string, outputTopic: string, key: unknown, attempt: number, call: number): Verdict | Promise<Verdict> {
     this.record.mustBeOpen();
     this.env.metrics.productionErrors++;
-    const failed = this.describe(node, attempt, true);
-    const failure: Failure = { code: 'MILL_PRODUCTION', what: `can’t produce to ${outputTopic}`, error, failed, repeatable: true, key };
+    const place = this.placeIn(node, call);
+    const failed = this.describe(place, attempt, true);
+    const failure: Failure = {
+      code: 'MILL_PRODUCTION',
+      what: `can’t produce to ${outputTopic}`,
+      error,
+      failed,
+      place,
+      repeatable: true,
+      key,
+    };
     return this.decide(failure, () => askHandler(this.env.errors.production, asError(error), { ...failed, outputTopic }));
   }
 
@@ -106,6 +130,8 @@ export class TaskFailures {
   private decide(failure: Failure, ask: () => HandlerAnswer | Promise<HandlerAnswer>): Verdict | Promise<Verdict> {
     // User code has caught what ends the task, and failed in turn: there is nothing left to decide.
     if (this.doomedBy !== null) throw this.doomedBy;
+    const known = this.ledger.givenUp(failure.place);
+    if (known !== null) return this.obey(known, failure);
     let answer: HandlerAnswer | Promise<HandlerAnswer>;
     try {
       answer = ask();
@@ -131,7 +157,7 @@ export class TaskFailures {
       case 'continue':
       case 'deadLetter':
         this.env.logger.warn({ ...failed, error: asError(error).message, code }, `${what} ${placeOf(failed)}: ${answer}`);
-        this.ledger.forget(idOf(failed));
+        this.giveUp(failure, answer);
         if (answer === 'continue') return 'skip';
         this.env.metrics.deadLetters++;
         return this.deadLetters.write(this.record, asError(error), failed.node, failure.key).then(
@@ -150,13 +176,19 @@ export class TaskFailures {
     const { failed, error, code, what } = failure;
     const { attempts, backoff, maxBackoff, afterwards } = env.errors.retry;
     if (failed.attempt > attempts) return this.obey(afterwards, failure);
-    env.metrics.retries++;
     const pauseMs = Math.min(backoff * 2 ** (failed.attempt - 1), maxBackoff);
     const inPlace = failure.repeatable && this.rested + pauseMs <= env.errors.retryBudgetMs;
     const message = asError(error).message;
+    if (!inPlace && !this.ledger.failed(failure.place, failed.attempt)) {
+      env.logger.warn(
+        { ...failed, error: message, code, afterwards },
+        `${what} ${placeOf(failed)}: too many uncommitted records are tried again already`,
+      );
+      return this.obey(afterwards, failure);
+    }
+    env.metrics.retries++;
     env.logger.warn({ ...failed, error: message, code, pauseMs, inPlace }, `${what} ${placeOf(failed)}: retry`);
     if (!inPlace) {
-      this.ledger.set(idOf(failed), failed.attempt, failed.topic === null);
       const again = new MillraceError('MILL_RETRY', `${what} ${placeOf(failed)}: ${message}`, {
         cause: error,
         details: { ...failed, retryInMs: pauseMs },
@@ -170,17 +202,25 @@ export class TaskFailures {
     });
   }
 
-  /** `attempt` is that of this pass; passes before it, that ended with a return to the last commit, are added. */
-  private describe(node: string, attempt: number, repeatable: boolean): FailedRecord {
-    const { topic, partition, offset, timestamp } = this.record;
-    const { taskId, ledger } = this;
-    const here = { node, taskId, topic, partition, offset, timestamp };
-    return { ...here, attempt: ledger.count(idOf(here)) + (repeatable ? attempt : 1) };
+  private giveUp({ failed, place }: Failure, answer: GivenUp): void {
+    // What was never tried again needs no memory: its handler is asked anew, and costs no further tries.
+    if (failed.attempt === 1 && this.ledger.count(place) === 0) return;
+    if (!this.ledger.giveUp(place, answer)) return;
+    this.isCommitDue = true;
+    this.env.requestCommit();
   }
-}
 
-function idOf({ taskId, node, topic, partition, offset }: Omit<FailedRecord, 'attempt'>): string {
-  return topic === null ? `${taskId} ${node}` : `${taskId} ${node} ${topic}-${partition}@${offset}`;
+  private placeIn(node: string, call: number): FailurePlace {
+    const { topic, partition, offset } = this.record;
+    return { taskId: this.taskId, node, topic, partition, offset, call };
+  }
+
+  /** `attempt` is that of this pass; passes before it, that ended with a return to the last commit, are added. */
+  private describe(place: FailurePlace, attempt: number, repeatable: boolean): FailedRecord {
+    const { taskId, node, topic, partition, offset } = place;
+    const { timestamp } = this.record;
+    return { node, taskId, topic, partition, offset, timestamp, attempt: this.ledger.count(place) + (repeatable ? attempt : 1) };
+  }
 }
 
 function handlerFailed(failure: Failure, reason: string): MillraceError {

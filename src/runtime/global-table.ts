@@ -2,6 +2,7 @@ import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import { RecordCursor } from '../kafka/record-batch/record-cursor.js';
+import { CallCount } from '../processors/call-count.js';
 import type { NodeGuard } from '../processors/node-guard.js';
 import { Passing, RepeatingGuard } from '../processors/node-guard.js';
 import type { Cancellable, Downstream, Operator } from '../processors/operator.js';
@@ -69,7 +70,7 @@ export class GlobalTable implements TaskScope {
       topic,
       partition,
     });
-    this.failures.newEpoch();
+    this.failures.newEpoch(() => true, true);
     while (cursor.next()) {
       record.enter(topic, partition, cursor.timestamp, cursor);
       if (cursor.timestamp > this.highestTimestamp) this.highestTimestamp = cursor.timestamp;
@@ -155,7 +156,13 @@ export class GlobalTable implements TaskScope {
 
   private guarded(operator: Operator): NodeGuard {
     // It has nobody to pass records on to, so it may always be called again.
-    return new RepeatingGuard(this.node.processorName, operator, (failure) => this.failures.processing(failure), new Passing());
+    return new RepeatingGuard(
+      this.node.processorName,
+      operator,
+      (failure) => this.failures.processing(failure),
+      new CallCount(this.record),
+      new Passing(),
+    );
   }
 
   // --- what its processor may ask for ---

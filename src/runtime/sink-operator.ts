@@ -3,10 +3,12 @@ import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { partitionForKey } from '../bytes/murmur2.js';
 import { MillraceError } from '../errors.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
+import { CallCount } from '../processors/call-count.js';
 import type { Operator } from '../processors/operator.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { SinkNode } from '../topology/nodes.js';
 import type { TaskFailures } from './failures.js';
+import { mayRetry } from './error-policy.js';
 import { serdeOwner } from './serde-defaults.js';
 import type { OutputCollector, TaskEnvironment } from './task-environment.js';
 import type { TaskRecord } from './task-record.js';
@@ -21,6 +23,8 @@ export class SinkOperator implements Operator {
   private readonly fixed: SinkTarget | null;
   private readonly targets = new Map<string, SinkTarget>();
   private readonly keyBytes = new ByteWriter(64);
+  /** Null when nothing is ever tried again. */
+  private readonly calls: CallCount | null;
 
   constructor(
     private readonly node: SinkNode,
@@ -29,6 +33,7 @@ export class SinkOperator implements Operator {
     private readonly record: TaskRecord,
     private readonly failures: TaskFailures,
   ) {
+    this.calls = mayRetry(env.errors.production) ? new CallCount(record) : null;
     this.keySerde = env.serde(node.keySerde, serdeOwner(node), 'key');
     this.valueSerde = env.serde(node.valueSerde, serdeOwner(node), 'value');
     this.fixed = typeof node.topic === 'function' ? null : new SinkTarget(topicOf(node.topic.name, node.topic.internal), env.output);
@@ -42,27 +47,28 @@ export class SinkOperator implements Operator {
   }
 
   process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
-    return this.fixed === null ? this.extract(key, value, timestamp, 1) : this.deliver(this.fixed, key, value, timestamp);
+    const call = this.calls?.next() ?? 0;
+    return this.fixed === null ? this.extract(key, value, timestamp, 1, call) : this.deliver(this.fixed, key, value, timestamp, call);
   }
 
-  private extract(key: unknown, value: unknown, timestamp: number, attempt: number): MaybeAsync {
+  private extract(key: unknown, value: unknown, timestamp: number, attempt: number, call: number): MaybeAsync {
     let target: SinkTarget;
     try {
       target = this.extracted(key, value);
     } catch (error) {
-      return this.failed(error, '(no topic)', key, attempt, (next) => this.extract(key, value, timestamp, next));
+      return this.failed(error, '(no topic)', key, attempt, call, (next) => this.extract(key, value, timestamp, next, call));
     }
-    return this.deliver(target, key, value, timestamp);
+    return this.deliver(target, key, value, timestamp, call);
   }
 
-  private deliver(target: SinkTarget, key: unknown, value: unknown, timestamp: number): MaybeAsync {
+  private deliver(target: SinkTarget, key: unknown, value: unknown, timestamp: number, call: number): MaybeAsync {
     if (target.partitions === 0) {
       const count = this.output.partitionCount(target.topic);
       if (typeof count !== 'number') {
         return count.then(
           (late) => {
             target.partitions = late;
-            return this.write(target, key, value, timestamp, 1);
+            return this.write(target, key, value, timestamp, 1, call);
           },
           (error: unknown) => {
             throw this.failures.doom(error);
@@ -71,7 +77,7 @@ export class SinkOperator implements Operator {
       }
       target.partitions = count;
     }
-    return this.write(target, key, value, timestamp, 1);
+    return this.write(target, key, value, timestamp, 1, call);
   }
 
   flush(): void {
@@ -79,7 +85,7 @@ export class SinkOperator implements Operator {
     for (const target of this.targets.values()) target.partitions = 0;
   }
 
-  private write(target: SinkTarget, key: unknown, value: unknown, timestamp: number, attempt: number): MaybeAsync {
+  private write(target: SinkTarget, key: unknown, value: unknown, timestamp: number, attempt: number, call: number): MaybeAsync {
     const { record, keySerde } = this;
     record.mustBeOpen();
     try {
@@ -107,12 +113,19 @@ export class SinkOperator implements Operator {
           .append(timestamp, buffer, start, end, present ? this.valueSerde : null, present ? value : null, record.headers()),
       );
     } catch (error) {
-      return this.failed(error, target.topic, key, attempt, (next) => this.write(target, key, value, timestamp, next));
+      return this.failed(error, target.topic, key, attempt, call, (next) => this.write(target, key, value, timestamp, next, call));
     }
   }
 
-  private failed(error: unknown, topic: string, key: unknown, attempt: number, again: (attempt: number) => MaybeAsync): MaybeAsync {
-    const verdict = this.failures.production(error, this.node.name, topic, key, attempt);
+  private failed(
+    error: unknown,
+    topic: string,
+    key: unknown,
+    attempt: number,
+    call: number,
+    again: (attempt: number) => MaybeAsync,
+  ): MaybeAsync {
+    const verdict = this.failures.production(error, this.node.name, topic, key, attempt, call);
     if (verdict === 'skip') return;
     return Promise.resolve(verdict).then((late) => (late === 'skip' ? undefined : again(attempt + 1)));
   }

@@ -1,6 +1,7 @@
 import { noHeaders, type Headers } from '../bytes/headers.js';
 import type { RecordCursor } from '../kafka/record-batch/record-cursor.js';
 import { MillraceError } from '../errors.js';
+import type { WorkInTurn } from '../processors/call-count.js';
 import type { RecordContext } from '../processors/operator.js';
 import type { TakenRecord } from '../processors/taken-record.js';
 import { RecordCopy, type SourceBytes } from './record-copy.js';
@@ -13,11 +14,13 @@ import type { CompiledSerde } from '../serdes/serde.js';
  * same serde, copies those bytes instead of encoding the key again. Only keys whose serde gives equal values equal bytes qualify (`valueIsIdentity`): an object may
  * have been changed in place, and a JSON key written by somebody else may have blanks in it, which would place it on another partition.
  */
-export class TaskRecord implements RecordContext {
+export class TaskRecord implements RecordContext, WorkInTurn {
   topic: string | null = null;
   partition = -1;
   offset = -1;
   timestamp = -1;
+  turn = 0;
+  epoch = 0;
 
   /** Serde that `rawKey` was read with; null when the raw bytes may not be used. */
   rawKeySerde: object | null = null;
@@ -43,6 +46,7 @@ export class TaskRecord implements RecordContext {
   }
 
   enter(topic: string, partition: number, timestamp: number, cursor: RecordCursor): void {
+    this.turn++;
     this.topic = topic;
     this.partition = partition;
     this.offset = cursor.offset;
@@ -54,6 +58,7 @@ export class TaskRecord implements RecordContext {
 
   /** A record that an operator took along is in work again. */
   enterTaken(record: TakenRecord): void {
+    this.turn++;
     this.topic = record.topic;
     this.partition = record.partition;
     this.offset = record.offset;

@@ -1,7 +1,8 @@
 import type { MillraceError } from '../errors.js';
 import type { Downstream, Operator } from '../processors/operator.js';
+import { CallCount } from '../processors/call-count.js';
 import { FanOut } from '../processors/fan-out.js';
-import { NodeGuard, Passing, RepeatingGuard, type NodeFailure } from '../processors/node-guard.js';
+import { CountingGuard, NodeGuard, Passing, RepeatingGuard, type NodeFailure } from '../processors/node-guard.js';
 import { WrappedOperator, type ProcessorAround } from '../processors/processor-wrapper.js';
 import type { ProcessorNode, SubTopology, Topology, TopologyNode } from '../topology/nodes.js';
 import { mayRetry } from './error-policy.js';
@@ -59,13 +60,18 @@ export function wireTask(
         failures.doom(error);
       };
       const passing = repeats && node.stores.length === 0 ? new Passing() : null;
-      const guard =
-        passing === null
-          ? new NodeGuard(node.name, operator, onError, onFatal)
-          : new RepeatingGuard(node.name, operator, onError, passing, onFatal);
+      const guard = !repeats
+        ? new NodeGuard(node.name, operator, onError, onFatal)
+        : passing === null
+          ? new CountingGuard(node.name, operator, onError, new CallCount(scope.record), onFatal)
+          : new RepeatingGuard(node.name, operator, onError, new CallCount(scope.record), passing, onFatal);
       if (passing !== null) passings.set(node.name, passing);
-      if (operator.unfinished !== undefined)
-        results.set(node.name, new NodeGuard(node.name, operator.unfinished.results, onError, onFatal));
+      if (operator.unfinished !== undefined) {
+        // A result belongs to the call that brought its record, not to the turn it is sent in.
+        const onResultError = (failure: NodeFailure): ReturnType<TaskFailures['processing']> =>
+          failures.processing({ ...failure, call: scope.record.taken?.call ?? 0 });
+        results.set(node.name, new NodeGuard(node.name, operator.unfinished.results, onResultError, onFatal));
+      }
       entries.set(node.name, guard);
       guards.set(node.name, guard);
     }

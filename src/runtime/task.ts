@@ -193,6 +193,8 @@ export class Task implements TaskScope {
     const now = this.env.wallClock();
     this.deadline = deadline;
     const { unfinished } = this;
+    const { failures } = this.wired;
+    failures.newSlice();
     unfinished?.begin();
     while (this.busy === null) {
       if (this.movesEventTime()) {
@@ -206,7 +208,7 @@ export class Task implements TaskScope {
         if (unfinished.hasReady) {
           count++;
           this.sendReady(unfinished);
-          if ((count & 31) === 0 && performance.now() >= deadline) break;
+          if (failures.isCommitDue || ((count & 31) === 0 && performance.now() >= deadline)) break;
           continue;
         }
         if (unfinished.isFull || !this.takesInput) break;
@@ -234,7 +236,7 @@ export class Task implements TaskScope {
         this.await(finishing);
         break;
       }
-      if ((count & 31) === 0 && performance.now() >= deadline) break;
+      if (failures.isCommitDue || ((count & 31) === 0 && performance.now() >= deadline)) break;
     }
     return count + this.takeDropped();
   }
@@ -254,7 +256,9 @@ export class Task implements TaskScope {
   /** What is processed from now on belongs to the next epoch. */
   endEpoch(): void {
     this.dirty = false;
-    this.wired.failures.newEpoch();
+    const isPassed = (topic: string, partition: number, offset: number): boolean =>
+      this.queues.some((queue) => queue.topic === topic && queue.partition === partition && queue.committable > offset);
+    this.wired.failures.newEpoch(isPassed, this.unfinishedCount === 0);
   }
 
   /** Resolves when no record is in work; rejects with what failed. */
@@ -315,7 +319,11 @@ export class Task implements TaskScope {
 
   takeRecord(node: string): TakenRecord {
     const stage = stageOf(this.stages, node);
-    const time = { streamTime: stage.streamTime(this.streamTimeBefore), watermark: this.eventTime?.passedBy(stage) ?? -Infinity };
+    const time = {
+      streamTime: stage.streamTime(this.streamTimeBefore),
+      watermark: this.eventTime?.passedBy(stage) ?? -Infinity,
+      call: this.wired.guards.get(node)?.latestCall ?? 0,
+    };
     return takenRecord(this.record, this.env.errors.deadLetterTopic !== null, time);
   }
 

@@ -345,7 +345,10 @@ export function buildThread(
         logger.warn({ error: String(error) }, 'could not look for transactions that dead members left open');
       });
     },
-    onRevoked: (tasks) => thread.revoke(tasks),
+    onRevoked: async (tasks) => {
+      await thread.revoke(tasks);
+      for (const id of tasks) retries.left(formatTaskId(id));
+    },
     onLost: (tasks) => {
       losses++;
       thread.lost(tasks);

@@ -35,6 +35,7 @@ describe('node guard', () => {
       value: 'v',
       timestamp: 7,
       attempt: 1,
+      call: 0,
       repeatable: false,
     });
   });

@@ -5,6 +5,7 @@ import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { defaultRetry, type ErrorPolicy, type FailedRecord, type HandlerRetryOptions } from '../../src/runtime/error-policy.js';
 import { RetryLedger } from '../../src/runtime/retry-ledger.js';
 import { serdes } from '../../src/serdes/serdes.js';
+import { stores } from '../../src/stores/stores.js';
 import type { Processor, ProcessorContext } from '../../src/processors/processor.js';
 import { TaskRig } from './harness/task-rig.js';
 
@@ -316,14 +317,205 @@ describe('timers', () => {
   });
 });
 
-describe('the count of failures', () => {
-  it('is bounded, and forgets failures of timers with a commit', () => {
+describe('several failures that go back to the last commit', () => {
+  const counting =
+    (calls: Record<string, number>, times: number) =>
+    (stream: KStream<string, string>): void => {
+      stream
+        .flatMapValues((value) => value.split(','), { name: 'split', valueSerde: serdes.string })
+        .process(() => new Counting(calls, times), { name: 'p', stores: [stores.keyValue({ name: 's', ...text })], ...text })
+        .to('out', text);
+    };
+
+  /** Runs the task as a thread does: after MILL_RETRY it is opened anew at its last commit. Returns the lines of the pass that got through. */
+  async function passes(values: readonly string[], declare: (stream: KStream<string, string>) => void, options: Options) {
+    const retries = options.retries ?? new RetryLedger();
+    for (let pass = 1; pass <= 200; pass++) {
+      const { rig } = await open(declare, { ...options, retries });
+      for (const value of values) rig.pipe('in', 'k', value);
+      const error = await rig.run().catch((thrown: unknown) => thrown);
+      if (error === undefined) return { pass, rig, retries };
+      expect(error).toMatchObject({ code: 'MILL_RETRY' });
+    }
+    throw new Error('it does not end');
+  }
+
+  it.each([2, 5, 12])('of %d bad records: each has its tries once, however many there are', async (n) => {
+    const calls: Record<string, number> = {};
+    const values = [...Array.from({ length: n }, (_, index) => `bad${index}`), 'good'];
+    const { pass, rig } = await passes(values, counting(calls, Infinity), {
+      errors: { processing: 'retry' },
+      retry: { afterwards: 'continue' },
+    });
+    expect(pass).toBe(3 * n + 1);
+    expect(calls[`bad${n - 1}`]).toBe(4);
+    expect(rig.lines('out')).toEqual(['k=good@0']);
+    expect(rig.commitsRequested).toBeGreaterThan(0);
+  });
+
+  it('a record that was given up is given up at once in the next pass, and its dead letter is of that pass', async () => {
+    const asked: string[] = [];
+    const processing = (_error: Error, { value, attempt }: FailedRecord & { value: unknown }) => {
+      asked.push(`${String(value)} ${attempt}`);
+      return attempt <= 2 ? 'retry' : 'deadLetter';
+    };
+    const { rig } = await passes(['bad1', 'bad2'], counting({}, Infinity), { errors: { processing } });
+    expect(asked).toEqual(['bad1 1', 'bad1 2', 'bad1 3', 'bad2 1', 'bad2 2', 'bad2 3']);
+    expect(rig.lines('dlq')).toEqual(['k=bad1@0', 'k=bad2@0']);
+  });
+
+  it('a commit is asked for right behind it, and no further record is taken before', async () => {
+    const retries = new RetryLedger();
+    const options = { errors: { processing: 'retry' }, retry: { attempts: 1, afterwards: 'continue' }, retries } as const;
+    for (const expected of ['MILL_RETRY', null]) {
+      const { rig } = await open(counting({}, Infinity), options);
+      for (const value of ['bad', 'good']) rig.pipe('in', 'k', value);
+      const run = (): number => rig.task.run(Infinity);
+      if (expected === null) {
+        expect(run()).toBe(1);
+        expect(rig.commitsRequested).toBe(1);
+      } else expect(run).toThrow(expect.objectContaining({ code: expected }));
+    }
+  });
+
+  it('records that one input record was split into have tries of their own', async () => {
+    const asked: string[] = [];
+    const processing = (_error: Error, { value, attempt }: FailedRecord & { value: unknown }) => {
+      asked.push(`${String(value)} ${attempt}`);
+      return attempt <= 2 ? 'retry' : 'continue';
+    };
+    const { rig } = await passes(['bada,badb,badc,badd'], counting({}, 1), { errors: { processing } });
+    expect(asked).toEqual(['bada 1', 'badb 1', 'badc 1', 'badd 1']);
+    expect(rig.lines('out')).toEqual(['k=bada@0', 'k=badb@0', 'k=badc@0', 'k=badd@0']);
+  });
+
+  it('results sent at a commit have tries of their own', async () => {
+    const asked: string[] = [];
+    const processing = (_error: Error, { key, attempt }: FailedRecord & { key: unknown }) => {
+      asked.push(`${String(key)} ${attempt}`);
+      return attempt <= 2 ? 'retry' : 'continue';
+    };
+    const failed = new Set<string>();
+    const declare = (stream: KStream<string, string>): void => {
+      stream
+        .groupByKey()
+        .reduce((_total, value) => value, { name: 'last', emit: 'onCommit' })
+        .toStream()
+        .process(
+          () => ({
+            process: ({ key }): void => {
+              if (failed.has(key)) return;
+              failed.add(key);
+              throw new Error('once');
+            },
+          }),
+          { name: 'p', stores: [stores.keyValue({ name: 's', ...text })], ...text },
+        );
+    };
+    const retries = new RetryLedger();
+    for (let pass = 1; pass <= 4; pass++) {
+      const { rig } = await open(declare, { errors: { processing }, retries });
+      for (const key of ['a', 'b', 'c']) rig.pipe('in', key, 'v');
+      await rig.run();
+      const error = await rig.commit().catch((thrown: unknown) => thrown);
+      if (pass < 4) expect(error).toMatchObject({ code: 'MILL_RETRY' });
+    }
+    expect(asked).toEqual(['a 1', 'b 1', 'c 1']);
+  });
+
+  it('an epoch with more bad records than are remembered gets through: those beyond are not tried again', async () => {
+    const calls: Record<string, number> = {};
+    const values = [...Array.from({ length: 2000 }, (_, index) => `bad${index}`), 'good'];
+    const { pass, rig } = await passes(values, counting(calls, Infinity), {
+      errors: { processing: 'retry' },
+      retry: { attempts: 1, afterwards: 'continue' },
+      retries: new RetryLedger(10),
+    });
+    expect(pass).toBe(11);
+    expect([calls['bad9'], calls['bad10'], calls['bad1999']]).toEqual([2, 1, 1]);
+    expect(rig.lines('out')).toEqual(['k=good@0']);
+  });
+});
+
+class Counting implements Processor<string, string, string, string> {
+  declare private context: ProcessorContext<string, string>;
+
+  /** Values that begin with `bad` fail the first `times` times. */
+  constructor(
+    private readonly calls: Record<string, number>,
+    private readonly times: number,
+  ) {}
+
+  init(context: ProcessorContext<string, string>): void {
+    this.context = context;
+  }
+
+  process({ key, value }: { key: string; value: string }): void {
+    const { calls } = this;
+    calls[value] = (calls[value] ?? 0) + 1;
+    if (value.startsWith('bad') && calls[value] <= this.times) throw new Error(`no ${value}`);
+    void this.context.forward({ key, value });
+  }
+}
+
+describe('the memory of failures', () => {
+  const place = (offset: number, taskId = '0_0') => ({ taskId, node: 'n', topic: 'in', partition: 0, offset, call: 0 });
+  const timer = { ...place(-1), topic: null };
+  const upTo = (end: number) => (_topic: string, _partition: number, offset: number) => offset < end;
+
+  it('ends with the commit of the epoch that has the fate of the record, not before', () => {
     const ledger = new RetryLedger();
-    ledger.set('timer', 2, true);
-    ledger.set('record', 2, false);
+    ledger.failed(place(1), 2);
+    ledger.failed(place(7), 1);
+    ledger.giveUp(place(1), 'continue');
     ledger.committed();
-    expect([ledger.count('timer'), ledger.count('record')]).toEqual([0, 2]);
-    for (let i = 0; i < 1000; i++) ledger.set(`r${i}`, 1, false);
-    expect([ledger.count('record'), ledger.count('r0'), ledger.count('r999')]).toEqual([0, 1, 1]);
+    expect(ledger.givenUp(place(1))).toBe('continue');
+    ledger.barrier('0_0', upTo(5), true);
+    expect(ledger.givenUp(place(1))).toBe('continue');
+    ledger.committed();
+    expect([ledger.count(place(1)), ledger.givenUp(place(1)), ledger.count(place(7))]).toEqual([0, null, 1]);
+  });
+
+  it('outlives an epoch that is lost on its way to being committed', () => {
+    const ledger = new RetryLedger();
+    ledger.failed(place(1), 2);
+    ledger.giveUp(place(1), 'deadLetter');
+    ledger.barrier('0_0', upTo(5), true);
+    ledger.opened('0_0');
+    ledger.committed();
+    expect([ledger.count(place(1)), ledger.givenUp(place(1))]).toEqual([2, 'deadLetter']);
+  });
+
+  it('of asynchronous calls ends when they have: the input is past their records before', () => {
+    const ledger = new RetryLedger();
+    ledger.failed(place(1), 2);
+    ledger.barrier('0_0', upTo(5), false);
+    ledger.committed();
+    expect(ledger.count(place(1))).toBe(2);
+    ledger.barrier('0_0', upTo(5), true);
+    ledger.committed();
+    expect(ledger.count(place(1))).toBe(0);
+  });
+
+  it('of timers ends with the next commit of their task', () => {
+    const ledger = new RetryLedger();
+    ledger.failed(timer, 2);
+    ledger.barrier('0_1', upTo(5), true);
+    ledger.committed();
+    expect(ledger.count(timer)).toBe(2);
+    ledger.barrier('0_0', upTo(5), true);
+    ledger.committed();
+    expect(ledger.count(timer)).toBe(0);
+  });
+
+  it('is bounded: nothing undecided is forgotten, what is beyond is not tried again', () => {
+    const ledger = new RetryLedger(2);
+    expect([1, 2, 3].map((offset) => ledger.failed(place(offset), 1))).toEqual([true, true, false]);
+    expect([1, 2, 3].map((offset) => ledger.count(place(offset)))).toEqual([1, 1, 0]);
+    ledger.barrier('0_0', upTo(2), false);
+    expect(ledger.failed(place(3), 1)).toBe(true);
+    expect([1, 2, 3].map((offset) => ledger.count(place(offset)))).toEqual([0, 1, 1]);
+    ledger.left('0_0');
+    expect([4, 5, 6].map((offset) => ledger.failed(place(offset, '0_1'), 1))).toEqual([true, true, false]);
   });
 });
