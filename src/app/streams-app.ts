@@ -68,7 +68,8 @@ export interface StreamsAppEvents {
  * ```
  */
 export class StreamsApp extends StoreAccess {
-  private readonly logger: Logger;
+  /** The logger of the configuration; without one it drops everything. */
+  readonly logger: Logger;
   private readonly events = new EventEmitter<StreamsAppEvents>();
   private currentState: StreamsState = 'created';
   private restoreListener: RestoreListener = {};

@@ -8,6 +8,7 @@ import type { StreamsApp } from '../app/streams-app.js';
 import { MillraceError } from '../errors.js';
 import { anyObject, anything, callback, oneOf, requireOptions, text } from '../errors/checked-options.js';
 import type { ShapeOf } from '../errors/checked-options.js';
+import type { Logger } from '../observability/logger.js';
 import type { KeyPartitioner } from '../queries/key-partition.js';
 import type { ForwardOptions } from './forward.js';
 import { forward, hopsHeader, hopsOf, maxHops } from './forward.js';
@@ -34,6 +35,8 @@ export interface QueryServerOptions {
   readonly forwardHeaders?: Readonly<Record<string, string>>;
   /** By store: where keys belong, for topics that are not written with Kafka's default partitioner. */
   readonly partitioners?: Readonly<Record<string, KeyPartitioner<unknown>>>;
+  /** Told, at level error, of every request that is answered with 500, with what failed. Default: the app's. */
+  readonly logger?: Logger;
   /** Called before every request; false is answered with 401. Default: everybody may read. */
   readonly authorize?: (request: {
     readonly url: string;
@@ -54,7 +57,7 @@ export interface QueryServer extends AsyncDisposable {
 /** What the server needs of the app. */
 export type QueryableApp = Pick<
   StreamsApp,
-  'state' | 'query' | 'store' | 'stores' | 'metadataForAll' | 'metadataForStore' | 'metadataForKey'
+  'logger' | 'state' | 'query' | 'store' | 'stores' | 'metadataForAll' | 'metadataForStore' | 'metadataForKey'
 >;
 
 /**
@@ -102,6 +105,7 @@ async function loadFastify(): Promise<typeof Fastify> {
 }
 
 function addRoutes(fastify: FastifyInstance, app: QueryableApp, options: QueryServerOptions, stopping: AbortSignal): void {
+  const logger = options.logger ?? app.logger;
   const requests = new StoreRequests(app, options);
   const forwarding: ForwardOptions = {
     protocol: options.forwardProtocol ?? 'http',
@@ -113,8 +117,8 @@ function addRoutes(fastify: FastifyInstance, app: QueryableApp, options: QuerySe
       try {
         return await send(reply, 200, toJsonValue(await answer(request)));
       } catch (error) {
-        if (!(error instanceof Elsewhere)) return sendFailure(reply, httpFailure(error));
-        return askOther(request, reply, error, forwarding, stopping);
+        if (!(error instanceof Elsewhere)) return sendFailure(reply, failureOf(request, error, logger));
+        return askOther(request, reply, error, { forwarding, stopping, logger });
       }
     });
   };
@@ -134,30 +138,48 @@ function addRoutes(fastify: FastifyInstance, app: QueryableApp, options: QuerySe
     get(`/stores/:store/${endpoint.path}`, (request) => requests.answer(endpoint, storeOf(request), queryOf(request)));
   }
   fastify.setNotFoundHandler((_request, reply) => sendFailure(reply, failure(404, 'NOT_FOUND', 'There is no such resource.')));
-  fastify.setErrorHandler((error, _request, reply) => {
+  fastify.setErrorHandler((error, request, reply) => {
     const { statusCode } = error as { statusCode?: number };
     const isClients = statusCode !== undefined && statusCode >= 400 && statusCode < 500;
-    return sendFailure(reply, isClients ? failure(statusCode, 'BAD_REQUEST', 'The request can’t be understood.') : httpFailure(error));
+    return sendFailure(
+      reply,
+      isClients ? failure(statusCode, 'BAD_REQUEST', 'The request can’t be understood.') : failureOf(request, error, logger),
+    );
   });
+}
+
+/** What is not told to the outside is told to the log. Of the request the path alone: headers have credentials, and keys may be anybody's. */
+function failureOf(request: FastifyRequest, error: unknown, logger: Logger): HttpFailure {
+  const failed = httpFailure(error);
+  if (failed.status === 500) {
+    const err = error instanceof Error ? error : new Error(String(error));
+    logger.error({ err, path: request.url.split('?', 1)[0] }, `a query failed: ${err.message}`);
+  }
+  return failed;
+}
+
+interface Forwarding {
+  readonly forwarding: ForwardOptions;
+  readonly stopping: AbortSignal;
+  readonly logger: Logger;
 }
 
 async function askOther(
   request: FastifyRequest,
   reply: FastifyReply,
   { server, reason }: Elsewhere,
-  options: ForwardOptions,
-  stopping: AbortSignal,
+  { forwarding, stopping, logger }: Forwarding,
 ): Promise<unknown> {
   const hops = hopsOf(request.headers[hopsHeader]);
   if (hops >= maxHops) {
     return sendFailure(reply, failure(508, 'LOOP', 'The instances do not agree yet on who has the data. Ask again.'));
   }
-  if (server === null) return sendFailure(reply, httpFailure(reason));
+  if (server === null) return sendFailure(reply, failureOf(request, reason, logger));
   try {
-    const answer = await forward(server, request.url, hops, options, stopping);
+    const answer = await forward(server, request.url, hops, forwarding, stopping);
     return await reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
   } catch (error) {
-    return sendFailure(reply, httpFailure(error));
+    return sendFailure(reply, failureOf(request, error, logger));
   }
 }
 
@@ -187,6 +209,7 @@ const shape = {
   forwardProtocol: oneOf('http', 'https'),
   forwardHeaders: anyObject,
   partitioners: anyObject,
+  logger: anyObject,
   authorize: callback,
 } satisfies ShapeOf<QueryServerOptions>;
 

@@ -4,6 +4,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { StreamsApp } from '../../src/app/streams-app.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { createQueryServer } from '../../src/query-server/index.js';
+import { silentLogger } from '../../src/observability/logger.js';
+import type { Logger } from '../../src/observability/logger.js';
 import type { QueryServer, QueryServerOptions } from '../../src/query-server/index.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { stores } from '../../src/stores/stores.js';
@@ -70,6 +72,7 @@ async function instance(kafka: InMemoryKafka, options: Partial<QueryServerOption
       applicationId: 'app',
       bootstrapServers: 'memory:9092',
       storeEngine: 'memory',
+      logger: { ...silentLogger },
       heartbeatInterval: 20,
       commitInterval: 10,
       applicationServer: `127.0.0.1:${port}`,
@@ -259,6 +262,41 @@ describe('a query server', () => {
     const { get } = await instance(cluster(), { authorize: ({ headers }) => headers['authorization'] === 'Bearer secret' });
     expect((await get('/health')).status).toBe(401);
     expect((await get('/health', { authorization: 'Bearer secret' })).status).toBe(200);
+  });
+
+  it('tells the log, and nobody else, what an answer with 500 is about', async () => {
+    const logged: [Record<string, unknown>, string][] = [];
+    const logger: Logger = {
+      ...silentLogger,
+      error: (fields, message) => void logged.push([{ ...fields }, message]),
+    };
+    const fault = new Error('the directory of users is down');
+    const { get } = await instance(cluster(), {
+      logger,
+      authorize: ({ url }) => {
+        if (url.startsWith('/metadata')) throw fault;
+        return true;
+      },
+    });
+    const answer = await get('/metadata/counts/key?key=mine', { authorization: 'Bearer secret' });
+    expect([answer.status, answer.body]).toEqual([
+      500,
+      { error: { code: 'INTERNAL', message: 'The query failed; the log of the instance says why.' } },
+    ]);
+    expect(logged).toEqual([[{ err: fault, path: '/metadata/counts/key' }, 'a query failed: the directory of users is down']]);
+    expect((await get('/stores/none/key?key=a')).status).toBe(404);
+    expect(logged).toHaveLength(1);
+  });
+
+  it('tells the logger of the app when it has none of its own', async () => {
+    const logged: unknown[] = [];
+    const { app, get } = await instance(cluster());
+    app.logger.error = (fields) => void logged.push(fields);
+    app.stores = () => {
+      throw new TypeError('no list');
+    };
+    expect((await get('/stores')).status).toBe(500);
+    expect(logged).toMatchObject([{ err: { message: 'no list', stack: expect.stringContaining('TypeError: no list') }, path: '/stores' }]);
   });
 
   it('answers 503 before the app runs, and refuses options that make no sense', async () => {
