@@ -185,6 +185,44 @@ describe('processAsync', () => {
     await expect(input.pipe('a', 'x')).rejects.toMatchObject({ code: 'MILL_STATE_INVALID' });
     await driver.close();
   });
+
+  it('refuses forward in a call also while process of another record is awaited', async () => {
+    const refused: unknown[] = [];
+    let processes = (): void => undefined;
+    const processing = new Promise<void>((resolve) => (processes = resolve));
+    let refusal = (): void => undefined;
+    const refusing = new Promise<void>((resolve) => (refusal = resolve));
+    class Leaking implements AsyncProcessor<string, string, string, string, string> {
+      private context!: ProcessorContext<string, string>;
+      init(context: ProcessorContext<string, string>): void {
+        this.context = context;
+      }
+      async call({ key, value }: Record<string, string>): Promise<string> {
+        if (value !== 'leaks') return value;
+        await processing;
+        try {
+          await this.context.forward({ key, value: 'leaked' });
+        } catch (error) {
+          refused.push(error);
+        }
+        refusal();
+        return value;
+      }
+      async process(record: Record<string, string>, value: string): Promise<void> {
+        processes();
+        await refusing;
+        await this.context.forward({ ...record, value });
+      }
+    }
+    const { driver, input, lines } = driverOf((stream) => stream.processAsync(() => new Leaking(), { name: 'leaking', ...texts }));
+    await input.pipeAll([
+      { key: 'a', value: 'one', timestamp: 1 },
+      { key: 'b', value: 'leaks', timestamp: 2 },
+    ]);
+    expect(refused).toMatchObject([{ code: 'MILL_STATE_INVALID', message: expect.stringContaining('in call') }]);
+    expect(lines()).toEqual(['a=one@1', 'b=leaks@2']);
+    await driver.close();
+  });
 });
 
 describe('calls that fail', () => {

@@ -2,11 +2,11 @@
 import { MillraceError } from '../../errors.js';
 import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import type { Headers } from '../../bytes/headers.js';
-import { ForwardScope } from '../forward-scope.js';
 import type { OperatorContext } from '../operator.js';
 import { UserContext } from '../user-context.js';
 import type { ProcessorContext, Record } from '../processor.js';
 import type { AsyncCall, AsyncWork } from './async-operator.js';
+import { CallScope } from './call-scope.js';
 
 /**
  * Two steps for each record: a call outside the task, then the task's work on what it gave.
@@ -29,18 +29,18 @@ export interface AsyncProcessor<KIn, VIn, R, KOut = never, VOut = never> {
 
 export class AsyncProcessorWork<KIn, VIn, R, KOut, VOut> implements AsyncWork<KIn, VIn, R> {
   declare private context: OperatorContext;
-  declare private scope: ForwardScope;
+  declare private scope: CallScope;
 
   constructor(private readonly processor: AsyncProcessor<KIn, VIn, R, KOut, VOut>) {}
 
   init(context: OperatorContext): void {
     this.context = context;
-    this.scope = new ForwardScope(context);
+    this.scope = new CallScope(context);
     this.processor.init?.(new UserContext<KOut, VOut>(context, this.scope));
   }
 
   call(value: VIn, key: KIn, call: AsyncCall): R | PromiseLike<R> {
-    return this.processor.call({ key, value, timestamp: call.timestamp, headers: call.headers() }, call);
+    return this.scope.outside(() => this.processor.call({ key, value, timestamp: call.timestamp, headers: call.headers() }, call));
   }
 
   send(result: R, value: VIn, key: KIn, timestamp: number): MaybeAsync {
