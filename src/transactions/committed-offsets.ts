@@ -12,7 +12,12 @@ export interface CommittedOffsetsOptions {
   readonly logger: Logger;
   /** Called when offsets are pending, with the metadata of the offsets committed before; fences owners that are no longer in the group. */
   readonly fenceDeadOwners: (metadata: readonly (string | null)[], signal: AbortSignal) => Promise<unknown>;
+  /** ms; default `performance.now` */
+  readonly now?: () => number;
 }
+
+/** A wait for somebody's transaction is told of when it lasts so long, and again each time as long, ms. */
+const tellEveryMs = 10_000;
 
 /** Pauses between questions while offsets are pending in somebody's transaction, ms. */
 const pendingPause = { initialMs: 10, maxMs: 200 };
@@ -30,6 +35,9 @@ export async function fetchCommittedOffsets(
   signal: AbortSignal,
 ): Promise<readonly CommittedOffset[]> {
   if (partitions.length === 0) return [];
+  const now = options.now ?? (() => performance.now());
+  const askedAt = now();
+  let toldAt = askedAt;
   let refresh = false;
   for (let attempt = 0; ; attempt++) {
     signal.throwIfAborted();
@@ -45,6 +53,16 @@ export async function fetchCommittedOffsets(
     const failed = answer.offsets.find(({ errorCode }) => errorCode !== 0 && errorCode !== unstable);
     if (failed !== undefined) throw refused(options.groupId, failed.errorCode);
     if (answer.offsets.every(({ errorCode }) => errorCode === 0)) return answer.offsets;
+    if (now() - toldAt >= tellEveryMs) {
+      toldAt = now();
+      const pending = answer.offsets
+        .filter(({ errorCode }) => errorCode === unstable)
+        .map(({ topic, partition }) => `${topic}-${partition}`);
+      options.logger.warn(
+        { groupId: options.groupId, partitions: pending, waitedMs: Math.round(toldAt - askedAt) },
+        'committed offsets are held back by an open transaction; the task starts when it has ended',
+      );
+    }
     const last = await askOnce({ ...options, requireStable: false }, partitions, false, signal);
     await options.fenceDeadOwners(last === 'lost' ? [] : last.offsets.map(({ metadata }) => metadata), signal);
     await delay(backoffMs(attempt + 1, pendingPause, Math.random), signal);

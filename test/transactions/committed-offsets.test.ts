@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { KafkaTransportError } from '../../src/errors.js';
 import type { KafkaPort, OffsetFetchResponse } from '../../src/kafka/port.js';
-import { silentLogger } from '../../src/observability/logger.js';
+import { silentLogger, type Logger } from '../../src/observability/logger.js';
 import { fetchCommittedOffsets } from '../../src/transactions/committed-offsets.js';
 
 const partition = { topic: 'in', partition: 0 };
@@ -14,7 +14,7 @@ const refusedAs = (errorCode: number): OffsetFetchResponse => ({ errorCode, offs
 /** A coordinator that gives its answers one by one. */
 function ask(
   answers: readonly (OffsetFetchResponse | Error)[],
-  options: { readonly requireStable?: boolean; readonly signal?: AbortSignal } = {},
+  options: { readonly requireStable?: boolean; readonly signal?: AbortSignal; readonly logger?: Logger; readonly now?: () => number } = {},
 ) {
   const left = [...answers];
   const seen = { refreshes: 0, stable: [] as boolean[], fenced: [] as unknown[] };
@@ -32,7 +32,8 @@ function ask(
       port,
       groupId: 'app',
       requireStable: options.requireStable ?? true,
-      logger: silentLogger,
+      logger: options.logger ?? silentLogger,
+      now: options.now,
       fenceDeadOwners: async (metadata) => void seen.fenced.push(metadata),
     },
     [partition],
@@ -53,6 +54,16 @@ describe('the committed offsets of partitions just taken over', () => {
     expect(await offsets).toMatchObject([{ offset: 9 }]);
     expect(seen.stable).toEqual([true, false, true, false, true]);
     expect(seen.fenced).toEqual([['m3'], ['m3']]);
+  });
+
+  it('are waited for audibly: every ten seconds the log says which are held back', async () => {
+    const warnings: unknown[] = [];
+    const logger = { ...silentLogger, warn: (details: unknown) => void warnings.push(details) };
+    let now = 0;
+    const pending = Array.from({ length: 3 }, () => [found(-1, 88), found(3)]).flat();
+    const { offsets } = ask([...pending, found(9)], { logger, now: () => (now += 6_000) });
+    expect(await offsets).toMatchObject([{ offset: 9 }]);
+    expect(warnings).toEqual([{ groupId: 'app', partitions: ['in-0'], waitedMs: expect.any(Number) }]);
   });
 
   it('are found at another coordinator when it moves or goes away', async () => {
