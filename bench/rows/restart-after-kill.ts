@@ -4,25 +4,17 @@
  */
 import { untilEmpty } from '../harness/committed-offsets.js';
 import type { Bench, Side } from '../harness/bench.js';
-import { summarise } from '../report/summary.js';
 import { preparedStore } from './prepared-stores.js';
 import { Probes } from './probes.js';
-import type { Row, Sample } from './row.js';
-import { costRows, inTurn, valuesOf } from './row.js';
+import type { Sample } from './row.js';
+import { durationRow } from './row.js';
 
 const name = 'restart-after-kill';
 /** Seen before the kill, so that the app is at its regular work. */
 const probesBefore = 200;
 const timeoutMs = 300_000;
 
-export const restartAfterKillRow: Row = {
-  name,
-  against: 'Kafka Streams',
-  async run(bench) {
-    const samples = await inTurn(bench, name, (side) => measure(bench, side));
-    return [summarise(name, 's', 'lower', valuesOf(samples)), ...costRows(name, samples, 'CPU s')];
-  },
-};
+export const restartAfterKillRow = durationRow(name, measure);
 
 async function measure(bench: Bench, side: Side): Promise<Sample> {
   const { applicationId, input, output, appArguments } = await preparedStore(bench, side);

@@ -2,22 +2,14 @@
 import { rm } from 'node:fs/promises';
 import { untilEmpty } from '../harness/committed-offsets.js';
 import type { Bench, Side } from '../harness/bench.js';
-import { summarise } from '../report/summary.js';
 import { preparedStore } from './prepared-stores.js';
-import type { Row, Sample } from './row.js';
-import { costRows, inTurn, valuesOf } from './row.js';
+import type { Sample } from './row.js';
+import { durationRow } from './row.js';
 
 const name = 'restore';
 const timeoutMs = 300_000;
 
-export const restoreRow: Row = {
-  name,
-  against: 'Kafka Streams',
-  async run(bench) {
-    const samples = await inTurn(bench, name, (side) => measure(bench, side));
-    return [summarise(name, 's', 'lower', valuesOf(samples)), ...costRows(name, samples, 'CPU s')];
-  },
-};
+export const restoreRow = durationRow(name, measure);
 
 async function measure(bench: Bench, side: Side): Promise<Sample> {
   const { applicationId, stateDir, keys, appArguments } = await preparedStore(bench, side);

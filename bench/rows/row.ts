@@ -23,6 +23,18 @@ export interface Sample {
   readonly memoryBytes: number | null;
 }
 
+/** A row of one duration in seconds, beside Kafka Streams. */
+export function durationRow(name: string, measure: (bench: Bench, side: Side) => Promise<Sample>): Row {
+  return {
+    name,
+    against: 'Kafka Streams',
+    async run(bench) {
+      const samples = await inTurn(bench, name, (side) => measure(bench, side));
+      return [summarise(name, 's', 'lower', valuesOf(samples)), ...costRows(name, samples, 'CPU s')];
+    },
+  };
+}
+
 export type SamplesOf<S> = Readonly<Record<Side, readonly S[]>>;
 
 /** Measures ours, theirs, ours, theirs, … */

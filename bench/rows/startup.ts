@@ -4,22 +4,14 @@ import { Fetcher } from '../../src/kafka/fetcher/fetcher.js';
 import { silentLogger } from '../../src/observability/logger.js';
 import type { Bench, Side } from '../harness/bench.js';
 import { partitions } from '../harness/bench.js';
-import { summarise } from '../report/summary.js';
-import type { Row, Sample } from './row.js';
-import { costRows, inTurn, valuesOf } from './row.js';
+import type { Sample } from './row.js';
+import { durationRow } from './row.js';
 import { commitInterval } from './throughput.js';
 
 const name = 'startup';
 const timeoutMs = 120_000;
 
-export const startupRow: Row = {
-  name,
-  against: 'Kafka Streams',
-  async run(bench) {
-    const samples = await inTurn(bench, name, (side) => measure(bench, side));
-    return [summarise(name, 's', 'lower', valuesOf(samples)), ...costRows(name, samples, 'CPU s')];
-  },
-};
+export const startupRow = durationRow(name, measure);
 
 async function measure(bench: Bench, side: Side): Promise<Sample> {
   const { topic: input } = await bench.inputs.get({ records: partitions, keys: partitions });

@@ -10,7 +10,10 @@ export function gaveUndefined(what: string): TypeError {
   return new TypeError(`${what} gave undefined: return a value, or null for none`);
 }
 
-/** `fn`, with its result held to the rule. For functions of up to three arguments, as all of ours are. */
+/**
+ * `fn`, with its result held to the rule. For functions of up to three arguments, as all of ours are; it gets those that were given and no more, since
+ * `Number` or `Math.max` make something of an `undefined` behind them.
+ */
 export function defined<A extends unknown[], R>(what: string, fn: (...args: A) => Awaitable<R>): (...args: A) => Awaitable<R> {
   const called = fn as unknown as (one?: unknown, two?: unknown, three?: unknown) => Awaitable<R>;
   const checked = (result: R): R => {
@@ -18,7 +21,8 @@ export function defined<A extends unknown[], R>(what: string, fn: (...args: A) =
     return result;
   };
   const held = (one?: unknown, two?: unknown, three?: unknown): Awaitable<R> => {
-    const result = called(one, two, three);
+    const result =
+      three !== undefined ? called(one, two, three) : two !== undefined ? called(one, two) : one !== undefined ? called(one) : called();
     if (result === undefined) throw gaveUndefined(what);
     return isPromiseLike(result) ? result.then(checked) : result;
   };

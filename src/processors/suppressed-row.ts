@@ -1,5 +1,6 @@
 /** A change held back by `suppress`, with what belongs to the record that brought it: results leave as if they had come from that record. */
-import { noHeaders, type Header, type Headers } from '../bytes/headers.js';
+import { ByteReader, writeHeaders, writeSized } from '../bytes/byte-reader.js';
+import type { Headers } from '../bytes/headers.js';
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { compileSerde } from '../serdes/compile-serde.js';
 import { inPlaceSerde } from '../serdes/in-place-serde.js';
@@ -36,7 +37,7 @@ export function suppressedRowSerde<V>(valueSerde: Serde<V>): Serde<SuppressedRow
       else encodeValue(row.oldValue, value, out);
       encodeValue(row.newValue, value, out);
     },
-    decode: (buffer, start) => decodeRow(new Reader(buffer, start), value),
+    decode: (buffer, start) => decodeRow(new ByteReader(buffer, start), value),
   });
   return Object.freeze({
     ...serde,
@@ -49,20 +50,9 @@ export function suppressedRowSerde<V>(valueSerde: Serde<V>): Serde<SuppressedRow
 function encodeContext(row: SuppressedRow<unknown>, out: ByteWriter): void {
   out.writeInt64(row.timestamp);
   out.writeInt64(row.offset);
-  encodeText(row.topic, out);
+  writeSized(Buffer.from(row.topic), out);
   out.writeInt32(row.partition);
-  out.writeInt32(row.headers.length);
-  for (const { key, value } of row.headers) {
-    encodeText(key, out);
-    out.writeInt32(value === null ? absent : value.length);
-    if (value !== null) out.writeBytes(value);
-  }
-}
-
-function encodeText(text: string, out: ByteWriter): void {
-  const bytes = Buffer.from(text);
-  out.writeInt32(bytes.length);
-  out.writeBytes(bytes);
+  writeHeaders(row.headers, out);
 }
 
 function encodeValue<V>(value: V | null, serde: CompiledSerde<V>, out: ByteWriter): void {
@@ -73,55 +63,21 @@ function encodeValue<V>(value: V | null, serde: CompiledSerde<V>, out: ByteWrite
   out.buffer.writeInt32BE(out.length - at - 4, at);
 }
 
-function decodeRow<V>(reader: Reader, serde: CompiledSerde<V>): SuppressedRow<V> {
+function decodeRow<V>(reader: ByteReader, serde: CompiledSerde<V>): SuppressedRow<V> {
   const timestamp = reader.int64();
   const offset = reader.int64();
-  const topic = reader.bytes(reader.int32()).toString();
+  const topic = reader.sized()?.toString() ?? '';
   const partition = reader.int32();
-  const headers = decodeHeaders(reader);
-  const priorValue = reader.value(reader.int32(), serde);
+  const headers = reader.headers();
+  const priorValue = decodeValue(reader, reader.int32(), serde);
   const oldLength = reader.int32();
-  const oldValue = oldLength === sameAsPrior ? priorValue : reader.value(oldLength, serde);
-  const newValue = reader.value(reader.int32(), serde);
+  const oldValue = oldLength === sameAsPrior ? priorValue : decodeValue(reader, oldLength, serde);
+  const newValue = decodeValue(reader, reader.int32(), serde);
   return { newValue, oldValue, priorValue, timestamp, topic, partition, offset, headers };
 }
 
-function decodeHeaders(reader: Reader): Headers {
-  const count = reader.int32();
-  if (count === 0) return noHeaders;
-  const headers: Header[] = [];
-  for (let i = 0; i < count; i++) {
-    const key = reader.bytes(reader.int32()).toString();
-    const length = reader.int32();
-    headers.push({ key, value: length === absent ? null : Buffer.from(reader.bytes(length)) });
-  }
-  return headers;
-}
-
-class Reader {
-  constructor(
-    private readonly buffer: Buffer,
-    private at: number,
-  ) {}
-
-  int32(): number {
-    this.at += 4;
-    return this.buffer.readInt32BE(this.at - 4);
-  }
-
-  int64(): number {
-    this.at += 8;
-    return Number(this.buffer.readBigInt64BE(this.at - 8));
-  }
-
-  bytes(length: number): Buffer {
-    this.at += length;
-    return this.buffer.subarray(this.at - length, this.at);
-  }
-
-  value<V>(length: number, serde: CompiledSerde<V>): V | null {
-    if (length === absent) return null;
-    this.at += length;
-    return serde.decodeSync(this.buffer, this.at - length, this.at);
-  }
+function decodeValue<V>(reader: ByteReader, length: number, serde: CompiledSerde<V>): V | null {
+  if (length === absent) return null;
+  reader.at += length;
+  return serde.decodeSync(reader.buffer, reader.at - length, reader.at);
 }
