@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { delay } from '../../src/kafka/backoff.js';
 import { ApiKeys } from '../faults/api-keys.js';
+import { epochMoments } from '../faults/epoch-moments.js';
 import { killAt } from '../faults/kill-at.js';
-import type { Verdict } from '../faults/kafka-proxy.js';
 import { chaosSeed, Random } from '../faults/random.js';
 import { until } from '../faults/until.js';
 import { bound, windowSize } from './event-topology.js';
@@ -98,23 +98,13 @@ describe('event time across instances', () => {
 });
 
 describe('the minute mean and the total, killed at each step of the epoch', () => {
-  /** At which frame the process dies, and whether the frame still gets through. */
-  const moments: Readonly<Record<string, readonly ['request' | 'response', keyof typeof ApiKeys, Verdict]>> = {
-    'before the epoch’s first output': ['request', 'produce', 'cut'],
-    'between produce and the offsets': ['response', 'produce', 'cut'],
-    'when the offsets are sent, not the end': ['request', 'txnOffsetCommit', 'pass'],
-    'between the offsets and EndTxn': ['request', 'endTxn', 'cut'],
-    'between EndTxn and the local write': ['request', 'endTxn', 'pass'],
-    'when EndTxn’s answer arrives': ['response', 'endTxn', 'pass'],
-  };
-
   it('go on with the state that belongs to the position: 42/2 and 24 make 66/3, and 1000 and 200 make 1200', async () => {
     const run = await begin('minute-mean');
     const { instance, proxy } = await run.proxied();
     instance.start();
     await instance.untilState('running');
     const devices: string[] = [];
-    for (const [where, [direction, api, verdict]] of Object.entries(moments)) {
+    for (const [where, [direction, api, verdict]] of Object.entries(epochMoments)) {
       const device = `device-${devices.length}`;
       const counted = `counter-${devices.length}`;
       devices.push(device);

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { delay } from '../../src/kafka/backoff.js';
 import { ApiKeys } from '../faults/api-keys.js';
+import { epochMoments, type KillMoment } from '../faults/epoch-moments.js';
 import type { JobProcess } from '../faults/job-process.js';
 import { JobRun, type JobRunOptions } from '../faults/job-run.js';
-import type { Verdict } from '../faults/kafka-proxy.js';
 import { killAt } from '../faults/kill-at.js';
 import { chaosSeed, Random } from '../faults/random.js';
 import { until } from '../faults/until.js';
@@ -73,14 +73,8 @@ describe('kill -9 with the library’s defaults', () => {
     await expectTheModel(run, all[0]!);
   });
 
-  /** At which frame the process dies, and whether the frame still gets through. */
-  const moments: Readonly<Record<string, readonly ['request' | 'response', keyof typeof ApiKeys, Verdict, ('-main' | '-restore')?]>> = {
-    'before the epoch’s first output': ['request', 'produce', 'cut'],
-    'between produce and the offsets': ['response', 'produce', 'cut'],
-    'when the offsets are sent, not the end': ['request', 'txnOffsetCommit', 'pass'],
-    'between the offsets and EndTxn': ['request', 'endTxn', 'cut'],
-    'between EndTxn and the local write': ['request', 'endTxn', 'pass'],
-    'when EndTxn’s answer arrives': ['response', 'endTxn', 'pass'],
+  const moments: Readonly<Record<string, readonly [...KillMoment, ('-main' | '-restore')?]>> = {
+    ...epochMoments,
     'while it restores': ['response', 'fetch', 'pass', '-restore'],
     'while it joins the group': ['request', 'syncGroup', 'pass'],
     'while it takes its identity': ['request', 'initProducerId', 'pass'],
