@@ -58,6 +58,8 @@ export const errorTable = {
   MILL_STORE_SNAPSHOT_LOST: 'Read scans faster, or in smaller ranges, and close those that are not read to their end.',
   MILL_BUFFER_FULL: 'Give `suppress` a larger buffer, or set `whenFull` to "emitEarly" or "spill".',
   MILL_STATE_INVALID: 'Call the method in a state that allows it.',
+  MILL_RESTARTS_EXHAUSTED:
+    'Mend the cause: it came back after every restart. Or have a handler let the record pass; `restart` says how often the app tries.',
   MILL_CLOSE_TIMEOUT: 'Give `close` a longer timeout; work not committed is processed again by the next owner.',
   MILL_INVARIANT: 'This is a fault in Millrace: please report it with the message and the stack.',
 } as const satisfies Record<string, string>;

@@ -15,6 +15,14 @@ export type {
   StandbyMetricsSnapshot,
   TaskMetricsSnapshot,
 } from './app/app-metrics.js';
+export type { FailureSnapshot, RestartMetricsSnapshot } from './app/restarts.js';
+export type {
+  ExponentialDelayRestart,
+  FailureRateRestart,
+  FixedDelayRestart,
+  NoRestart,
+  RestartOptions,
+} from './runtime/restart-strategy.js';
 export type { StreamsConfig } from './app/config.js';
 export type { GroupView, GroupViewMember } from './rebalance/group-view.js';
 export { errorTable, KafkaTransportError, MillraceError } from './errors.js';

@@ -9,12 +9,17 @@ import type { Task } from '../runtime/task.js';
 import type { TaskMetrics } from '../runtime/task-metrics.js';
 import type { BuiltThread } from '../runtime/thread-factory.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
+import type { RestartMetricsSnapshot } from './restarts.js';
 import type { StreamsState } from './streams-app.js';
 
 /** What `app.metrics()` gives: plain data, safe to serialise. */
 export interface AppMetrics {
   /** As `app.state`. */
   readonly state: StreamsState;
+  /** As `app.isPaused`. */
+  readonly paused: boolean;
+  /** Uncaught errors, and the restarts that followed. */
+  readonly restarts: RestartMetricsSnapshot;
   /** By task id; also tasks that ran here and have moved away (`active` is false then). */
   readonly tasks: Readonly<Record<string, TaskMetricsSnapshot>>;
   /** Barriers and commits. null before the app has started, as all below. */
@@ -104,7 +109,7 @@ export interface TaskMetricsSnapshot {
   readonly numLateRecordsDropped: number;
 }
 
-const nothingYet: Omit<AppMetrics, 'state' | 'globalTables'> = Object.freeze({
+const nothingYet: Omit<AppMetrics, keyof OwnMetrics | 'globalTables'> = Object.freeze({
   tasks: {},
   epochs: null,
   thread: null,
@@ -116,9 +121,12 @@ const nothingYet: Omit<AppMetrics, 'state' | 'globalTables'> = Object.freeze({
   droppedRecords: 0,
 });
 
-export function snapshotMetrics(state: StreamsState, built: BuiltThread | null, globals: TaskMetrics | null = null): AppMetrics {
+/** What the app knows of itself, started or not. */
+export type OwnMetrics = Pick<AppMetrics, 'state' | 'paused' | 'restarts'>;
+
+export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, globals: TaskMetrics | null = null): AppMetrics {
   const globalTables = globals === null ? null : globalSnapshot(globals);
-  if (built === null) return { ...nothingYet, state, globalTables, droppedRecords: globals?.droppedTotal ?? 0 };
+  if (built === null) return { ...nothingYet, ...own, globalTables, droppedRecords: globals?.droppedTotal ?? 0 };
   const tasks: Record<string, TaskMetricsSnapshot> = {};
   let droppedRecords = globals?.droppedTotal ?? 0;
   for (const [id, metrics] of built.taskMetrics) {
@@ -150,7 +158,7 @@ export function snapshotMetrics(state: StreamsState, built: BuiltThread | null, 
     };
   }
   return {
-    state,
+    ...own,
     tasks,
     epochs: built.epochMetrics.snapshot(),
     thread: built.thread.timeShares.snapshot(performance.now()),

@@ -24,7 +24,7 @@ export interface AppPartsListener {
   /** Tasks are being moved or restored, or everything assigned runs. */
   onActivity(activity: 'rebalancing' | 'running'): void;
   /** An error that nothing here can mend. `restart` null: what failed can't be replaced (a global table, as in Kafka Streams). */
-  onError(error: unknown, restart: (() => void) | null): void;
+  onError(error: unknown, restart: ((pauseMs: number) => void) | null): void;
   onFatal(error: Error): void;
   onGroupView(view: GroupView): void;
 }
@@ -52,6 +52,7 @@ export class AppParts {
   globals: GlobalTables | null = null;
   /** Where a bounded run ends is known once the topics are. */
   run: BoundedRun | null = null;
+  private paused = false;
   private readonly ports: KafkaPort[] = [];
   /** `open` under way or done: `close` waits until it opens nothing more. */
   private opening: Promise<void> | null = null;
@@ -80,6 +81,16 @@ export class AppParts {
   open(options: StartOptions): Promise<void> {
     this.opening = this.openInOrder(options);
     return this.opening;
+  }
+
+  get isPaused(): boolean {
+    return this.paused;
+  }
+
+  /** Whether tasks stand still, those that come later included. */
+  set isPaused(paused: boolean) {
+    this.paused = paused;
+    if (this.built !== null) this.built.thread.isPaused = paused;
   }
 
   /**
@@ -169,6 +180,7 @@ export class AppParts {
       this.listener,
     );
     this.built = built;
+    built.thread.isPaused = this.paused;
     await this.unlessClosed(built.producer.init());
     built.thread.start();
     await this.unlessClosed(built.member.start());

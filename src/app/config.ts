@@ -4,6 +4,8 @@ import { silentLogger, type Logger } from '../observability/logger.js';
 import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
 import { defaultAssignorSettings, type TaskAssignor } from '../rebalance/assignor.js';
 import { defaultRetry, handlerFaults } from '../runtime/error-policy.js';
+import { restartFaults, restartStrategy } from '../runtime/restart-options.js';
+import type { RestartOptions, RestartStrategy } from '../runtime/restart-strategy.js';
 import type { DeserializationHandler, ProcessingHandler, ProductionHandler, HandlerRetryOptions } from '../runtime/error-policy.js';
 import { isSerde } from '../serdes/checked-serde.js';
 import type { Serde } from '../serdes/serde.js';
@@ -91,6 +93,11 @@ export interface StreamsConfig {
   readonly productionHandler?: ProductionHandler;
   /** How often, and after which pauses, records are tried again that a handler answers `retry` for. Default: 3 times, after 100, 200 and 400 ms; then `fail`. */
   readonly retry?: HandlerRetryOptions;
+  /**
+   * Whether the app goes on from the last commit after an uncaught error, how often and after which pauses: Flink's restart strategies. Default: none, the app stops; what an uncaught-error
+   * handler answers `replaceThread` for is restarted as by `exponentialDelay`.
+   */
+  readonly restart?: RestartOptions;
   /** Runs around every processor, those of the DSL included: for tracing, measuring, testing. Default: nothing does. */
   readonly processorWrapper?: ProcessorWrapper;
   /** Topic of `deadLetter` records. */
@@ -119,6 +126,7 @@ export type ResolvedConfig = Required<
     | 'stateDir'
     | 'processorWrapper'
     | 'retry'
+    | 'restart'
     | 'applicationServer'
     | 'groupInstanceId'
   >
@@ -133,6 +141,7 @@ export type ResolvedConfig = Required<
     readonly groupInstanceId: string | null;
     readonly processorWrapper: ProcessorWrapper | null;
     readonly retry: Required<HandlerRetryOptions>;
+    readonly restart: RestartStrategy | null;
   };
 
 const mebibyte = 1024 * 1024;
@@ -183,6 +192,7 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     processingHandler: config.processingHandler ?? 'fail',
     productionHandler: config.productionHandler ?? 'fail',
     retry: { ...defaultRetry, ...config.retry },
+    restart: config.restart === undefined ? null : restartStrategy(config.restart),
     processorWrapper: config.processorWrapper ?? null,
     deadLetterTopic: config.deadLetterTopic ?? null,
     clientId: config.clientId ?? config.applicationId,
@@ -227,6 +237,7 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'processingHandler',
   'productionHandler',
   'retry',
+  'restart',
   'processorWrapper',
   'deadLetterTopic',
   'clientId',
@@ -315,7 +326,7 @@ function findFaults(config: StreamsConfig): string[] {
   ) {
     faults.push('replicationFactor must be -1 or a positive integer');
   }
-  faults.push(...handlerFaults(config));
+  faults.push(...handlerFaults(config), ...restartFaults(config.restart));
   return faults;
 }
 

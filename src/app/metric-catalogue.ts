@@ -6,6 +6,7 @@ import type { EpochMetricsSnapshot } from '../observability/epoch-metrics.js';
 import type { ThreadMetricsSnapshot } from '../observability/time-shares.js';
 import type { FetcherMetrics } from '../kafka/fetcher/fetcher-options.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
+import type { RestartMetricsSnapshot } from './restarts.js';
 import type { AppMetrics, GroupMetricsSnapshot, StandbyMetricsSnapshot, TaskMetricsSnapshot } from './app-metrics.js';
 
 /** What a metric is counted in. */
@@ -26,6 +27,8 @@ type Catalogue<T> = Readonly<Record<keyof T, MetricInfo>>;
 
 const app: Catalogue<AppMetrics> = {
   state: { unit: 'text', meaning: 'as `app.state`', kafkaStreams: 'state' },
+  paused: { unit: 'yes or no', meaning: 'as `app.isPaused`' },
+  restarts: { unit: 'more metrics', meaning: '`RestartMetricsSnapshot`: uncaught errors and the restarts that followed' },
   tasks: {
     unit: 'more metrics',
     meaning: '`TaskMetricsSnapshot` by task id (`<sub-topology>_<partition>`), for every task that ran here since the start',
@@ -126,6 +129,22 @@ const task: Catalogue<TaskMetricsSnapshot> = {
     counter: true,
     meaning: '`dropped.late`: records too late for a window or a join that has no side output for them',
     flink: 'numLateRecordsDropped',
+  },
+};
+
+const restarts: Catalogue<RestartMetricsSnapshot> = {
+  numRestarts: {
+    unit: 'count',
+    counter: true,
+    meaning: 'returns to the last commit after an uncaught error',
+    flink: 'numRestarts',
+  },
+  uncaughtErrors: { unit: 'count', counter: true, meaning: 'errors that Millrace could not mend by itself, whatever followed' },
+  attempt: { unit: 'count', meaning: 'restarts that the strategy counts: by this number it pauses longer, or gives up' },
+  lastFailure: {
+    unit: 'more metrics',
+    meaning:
+      '`FailureSnapshot`: code and message of the last uncaught error, its task, node, topic, partition and offset as far as there are any, when it came, and `times`: how often in a row at this record; null before the first',
   },
 };
 
@@ -235,4 +254,4 @@ const group: Catalogue<GroupMetricsSnapshot> = {
 };
 
 /** By where they stand in `AppMetrics`, then by field. */
-export const metricCatalogue = Object.freeze({ app, task, standby, epochs, thread, producer, fetcher, group });
+export const metricCatalogue = Object.freeze({ app, restarts, task, standby, epochs, thread, producer, fetcher, group });

@@ -22,6 +22,7 @@ import { realPlatform, type AppPlatform } from './app-platform.js';
 import { comparedResultFaults } from './compared-results.js';
 import { reusedSourceTopicFaults } from './reused-source-topics.js';
 import { resolveConfig, type StreamsConfig } from './config.js';
+import { exhausted, Restarts } from './restarts.js';
 
 /**
  * `created` → `rebalancing` ⇄ `running` → `pendingShutdown` → `notRunning`; after an error that stops the app `pendingError` → `error`. The states of Kafka
@@ -29,7 +30,7 @@ import { resolveConfig, type StreamsConfig } from './config.js';
  */
 export type StreamsState = 'created' | 'rebalancing' | 'running' | 'pendingShutdown' | 'notRunning' | 'pendingError' | 'error';
 
-/** What to do after an error that Millrace can't mend by itself: go on from the last commit, or stop this app. */
+/** What to do after an error that Millrace can't mend by itself: go on from the last commit, as far and as soon as the option `restart` allows, or stop this app. */
 export type UncaughtErrorAnswer = 'replaceThread' | 'shutdownClient';
 /** Asked for each such error. */
 export type UncaughtErrorHandler = (error: Error) => UncaughtErrorAnswer;
@@ -74,7 +75,9 @@ export class StreamsApp extends StoreAccess {
   private currentState: StreamsState = 'created';
   private restoreListener: RestoreListener = {};
   private standbyListener: StandbyUpdateListener = {};
-  private uncaughtErrorHandler: UncaughtErrorHandler = () => 'shutdownClient';
+  /** Null: the option `restart` decides alone. */
+  private uncaughtErrorHandler: UncaughtErrorHandler | null = null;
+  private readonly restarts: Restarts;
   private readonly parts: AppParts;
   private ending: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
@@ -97,6 +100,7 @@ export class StreamsApp extends StoreAccess {
     super();
     const resolved = resolveConfig(config);
     this.logger = resolved.logger;
+    this.restarts = new Restarts(resolved.restart, resolved.logger);
     const serdes = new SerdeDefaults(resolved.defaultKeySerde, resolved.defaultValueSerde);
     this.parts = new AppParts(topology, resolved, serdes, platform, {
       onActivity: (activity) => {
@@ -156,7 +160,7 @@ export class StreamsApp extends StoreAccess {
     this.standbyListener = listener;
   }
 
-  /** Asked after an error that Millrace can't mend. Default: `shutdownClient`. */
+  /** Asked after an error that Millrace can't mend. Default: `replaceThread` with the option `restart`, `shutdownClient` without. */
   setUncaughtErrorHandler(handler: UncaughtErrorHandler): void {
     this.uncaughtErrorHandler = handler;
   }
@@ -224,6 +228,39 @@ export class StreamsApp extends StoreAccess {
     );
   }
 
+  /**
+   * From now on this instance's tasks take no records and fire no timers, until `resume()`. It stays in the group with its tasks, whose stores can be read; what was processed before is committed, copies of other
+   * tasks, restores and global tables go on, `state` says nothing of it. Other instances are not paused, and a restart forgets it. Before `start()` too: the app then begins paused.
+   *
+   * @throws MILL_STATE_INVALID when the app is ending or has ended
+   */
+  pause(): void {
+    this.setPaused(true, 'pause');
+  }
+
+  /**
+   * Goes on after `pause()`. Timers that were due meanwhile fire once.
+   *
+   * @throws MILL_STATE_INVALID when the app is ending or has ended
+   */
+  resume(): void {
+    this.setPaused(false, 'resume');
+  }
+
+  /** Whether `pause()` was called, and `resume()` not since. */
+  get isPaused(): boolean {
+    return this.parts.isPaused;
+  }
+
+  private setPaused(paused: boolean, call: string): void {
+    const { currentState: state } = this;
+    if (state !== 'created' && state !== 'rebalancing' && state !== 'running')
+      throw new MillraceError('MILL_STATE_INVALID', `${call}() needs an app that runs or is to start, this one is ${state}`);
+    if (this.parts.isPaused === paused) return;
+    this.parts.isPaused = paused;
+    this.logger.info({ state }, paused ? 'paused' : 'resumed');
+  }
+
   /** `close()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
@@ -236,7 +273,8 @@ export class StreamsApp extends StoreAccess {
 
   /** Counters and latencies as plain data, measured now. */
   metrics(): AppMetrics {
-    return snapshotMetrics(this.currentState, this.parts.built, this.parts.globals?.metrics ?? null);
+    const own = { state: this.currentState, paused: this.isPaused, restarts: this.restarts.snapshot() };
+    return snapshotMetrics(own, this.parts.built, this.parts.globals?.metrics ?? null);
   }
 
   /**
@@ -253,24 +291,29 @@ export class StreamsApp extends StoreAccess {
   }
 
   /** `restart` null: what failed can't be replaced, whatever the handler says. */
-  private decide(cause: unknown, restart: (() => void) | null): void {
+  private decide(cause: unknown, restart: ((pauseMs: number) => void) | null): void {
     const error = cause instanceof Error ? cause : new Error(String(cause));
     if (this.ending !== null) {
       this.logger.error({ err: error }, `error during the shutdown, which goes on without a commit: ${error.message}`);
       this.parts.built?.thread.stop(false).catch(() => undefined);
       return;
     }
-    let answer: UncaughtErrorAnswer = 'shutdownClient';
+    const isWanted = this.answerTo(error) === 'replaceThread' && restart !== null;
+    const answer = this.restarts.failed(error, isWanted);
+    if (answer.kind === 'restart') {
+      this.tell(error);
+      restart?.(answer.delayMs);
+    } else this.fail(answer.kind === 'giveUp' ? exhausted(error, answer) : error);
+  }
+
+  private answerTo(error: Error): UncaughtErrorAnswer {
+    if (this.uncaughtErrorHandler === null) return this.restarts.areOn ? 'replaceThread' : 'shutdownClient';
     try {
-      answer = this.uncaughtErrorHandler(error);
+      return this.uncaughtErrorHandler(error);
     } catch (thrown) {
       this.logger.error({ error: String(thrown) }, 'the uncaught-error handler itself failed; the app stops');
+      return 'shutdownClient';
     }
-    this.logger.error({ err: error, answer }, `uncaught error: ${error.message}`);
-    if (answer === 'replaceThread' && restart !== null) {
-      this.tell(error);
-      restart();
-    } else this.fail(error);
   }
 
   private fail(error: Error): void {

@@ -29,8 +29,8 @@ import { backoffMs, delay } from '../kafka/backoff.js';
 export interface ThreadListener {
   /** Tasks are being moved or restored, or everything assigned runs. */
   onActivity(activity: 'rebalancing' | 'running'): void;
-  /** An error that the thread can't mend by itself. `restart` makes it go on from the last commit. */
-  onError(error: unknown, restart: () => void): void;
+  /** An error that the thread can't mend by itself. `restart` makes it go on from the last commit; its tasks rest for `pauseMs` before. */
+  onError(error: unknown, restart: (pauseMs: number) => void): void;
 }
 
 export interface StreamThreadParts {
@@ -68,6 +68,7 @@ export class StreamThread {
   /** Those that run. */
   readonly tasks: ReadonlyMap<string, ActiveTask>;
   readonly timeShares = new TimeShares(performance.now());
+  private stoodStill = false;
   private readonly owning: OwnedTasks;
   private readonly wakeup = new Wakeup();
   private readonly drains = new Drains();
@@ -125,6 +126,16 @@ export class StreamThread {
   /** True when everything owned runs. */
   get isRunning(): boolean {
     return this.recovering === null && this.owning.allRun;
+  }
+
+  get isPaused(): boolean {
+    return this.stoodStill;
+  }
+
+  /** While it is true tasks take no records and fire no timers; commits, restores, standbys and the group go on. */
+  set isPaused(paused: boolean) {
+    this.stoodStill = paused;
+    this.wakeup.notify();
   }
 
   // --- from the group member -------------------------------------------------------------------------------------------------------
@@ -237,10 +248,10 @@ export class StreamThread {
       return;
     }
     this.halted = true;
-    this.parts.listener.onError(error, () => {
+    this.parts.listener.onError(error, (pauseMs) => {
       if (this.stopped || !this.halted) return;
       this.halted = false;
-      this.recover(null);
+      this.recover(pauseMs);
     });
   }
 
@@ -258,7 +269,7 @@ export class StreamThread {
   private openAfter(pauseMs: number | null): void {
     if (this.stopped) return;
     const ms = pauseMs ?? this.restartPause.afterFailure();
-    if (ms === null) {
+    if (ms === null || ms === 0) {
       this.openMissing();
       return;
     }
@@ -291,13 +302,13 @@ export class StreamThread {
     }
   }
 
-  /** Resolves when the app wants the thread to go on, or the thread ends. */
-  private decision(error: unknown): Promise<void> {
-    return new Promise((resolve) => {
-      const { ended } = this;
-      ended.addEventListener('abort', () => resolve(), { once: true });
+  /** Resolves when the app wants the thread to go on, after the pause that it asks for, or when the thread ends. */
+  private async decision(error: unknown): Promise<void> {
+    const pauseMs = await new Promise<number>((resolve) => {
+      this.ended.addEventListener('abort', () => resolve(0), { once: true });
       this.parts.listener.onError(error, resolve);
     });
+    await delay(pauseMs, this.ended).catch(() => undefined);
   }
 
   private openMissing(): void {
@@ -352,14 +363,15 @@ export class StreamThread {
 
   /** Gives each task its share of the slice, beginning with another one each time. */
   private runTasks(now: number): number {
-    const tasks = [...this.tasks.values()].filter(({ paused, task }) => !paused && !task.isBusy);
+    // What is given up finishes what it has begun, paused or not: the group waits for it.
+    const tasks = [...this.tasks.values()].filter(({ paused, task }) => !paused && !task.isBusy && !(this.isPaused && task.takesInput));
     if (tasks.length === 0) return 0;
     const share = sliceMs / tasks.length;
     let worked = 0;
     const first = this.nextFirst++ % tasks.length;
     for (let i = 0; i < tasks.length; i++) {
       const { task } = tasks[(first + i) % tasks.length] as ActiveTask;
-      worked += task.punctuate(now);
+      if (!this.isPaused) worked += task.punctuate(now);
       worked += task.run(performance.now() + share);
       if (task.isBusy) task.settled().then(this.notify, this.notify);
     }
@@ -397,7 +409,8 @@ export class StreamThread {
     let until = now + longestSleepMs;
     const barrier = this.epochs.nextBarrier();
     if (barrier !== null) until = Math.min(until, barrier);
-    for (const { task, paused } of this.tasks.values()) if (!paused && !task.isBusy) until = Math.min(until, task.nextWakeUp() ?? until);
+    if (!this.isPaused)
+      for (const { task, paused } of this.tasks.values()) if (!paused && !task.isBusy) until = Math.min(until, task.nextWakeUp() ?? until);
     return Math.max(0, until - now);
   }
 

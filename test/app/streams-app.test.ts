@@ -84,6 +84,8 @@ describe('a new app', () => {
   it('has metrics before it starts', () => {
     expect(JSON.parse(JSON.stringify(appOf().app.metrics()))).toEqual({
       state: 'created',
+      paused: false,
+      restarts: { numRestarts: 0, uncaughtErrors: 0, attempt: 0, lastFailure: null },
       tasks: {},
       epochs: null,
       thread: null,

@@ -299,7 +299,7 @@ describe('a failure', () => {
     await rig.turns();
     expect(a?.runs).toBe(before);
     expect(a?.closed).toBeNull();
-    rig.errors[0]?.restart();
+    rig.errors[0]?.restart(0);
     await rig.turns();
     expect(a?.closed).toBe(false);
     expect(rig.task('0_0').offset).toBe(0);
@@ -311,7 +311,7 @@ describe('a failure', () => {
     rig.initErrors.push(aborted, broken);
     rig.thread.fail(aborted);
     await waitUntil(() => rig.errors.length === 1);
-    rig.errors[0]?.restart();
+    rig.errors[0]?.restart(0);
     await waitUntil(() => rig.thread.isRunning);
     expect(rig.inits).toHaveLength(3);
   });

@@ -115,6 +115,7 @@ class PlayedRecords {
   }
 
   readonly unfinishedCount = 0;
+  readonly takesInput = true;
 
   get inWork(): object | null {
     return this.isBusy ? { topic: `in-${this.played.id}`, partition: 0, offset: this.played.offset } : null;
@@ -179,7 +180,7 @@ export class ThreadRig {
   readonly commits: PlayedCommit[] = [];
   readonly inits: Deferred<void>[] = [];
   readonly activity: string[] = [];
-  readonly errors: { readonly error: unknown; readonly restart: () => void }[] = [];
+  readonly errors: { readonly error: unknown; readonly restart: (pauseMs: number) => void }[] = [];
   readonly fetcherCalls: string[] = [];
   readonly warnings: { readonly fields: Record<string, unknown>; readonly message: string }[] = [];
   /** What opening the next tasks gives: an error, or nothing for a task that opens. */
