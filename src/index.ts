@@ -103,6 +103,7 @@ export type {
   Record,
   RecordMetadata,
 } from './processors/processor.js';
+export type { ValueTransformer, ValueTransformerSupplier } from './processors/value-transformer.js';
 export type { ProcessorAround, ProcessorWrapper, WrappedProcessor } from './processors/processor-wrapper.js';
 export type { Change } from './processors/operator.js';
 export type { RecordMeta } from './processors/record-meta.js';
@@ -199,6 +200,7 @@ export { hopping, tumbling, unlimited } from './time/time-windows.js';
 export type { HoppingOptions, TimeWindows, TumblingOptions, UnlimitedOptions } from './time/time-windows.js';
 export { Windowed } from './time/windowed.js';
 export type { Window } from './time/windowed.js';
+export type { OffsetReset, OffsetResetByDuration } from './time/offset-reset.js';
 export type { TimestampExtractor, ExtractableRecord } from './time/timestamp-extractor.js';
 export {
   failOnInvalidTimestamp,

@@ -9,6 +9,7 @@ import type { RestartOptions, RestartStrategy } from '../runtime/restart-strateg
 import type { DeserializationHandler, ProcessingHandler, ProductionHandler, HandlerRetryOptions } from '../runtime/error-policy.js';
 import { isSerde } from '../serdes/checked-serde.js';
 import type { Serde } from '../serdes/serde.js';
+import { offsetResetOption, type OffsetReset } from '../time/offset-reset.js';
 
 /** Options of a `StreamsApp`. Names follow Kafka Streams' where it has one; times are milliseconds, sizes bytes. */
 export interface StreamsConfig {
@@ -39,8 +40,8 @@ export interface StreamsConfig {
   readonly maxBufferedBytes?: number;
   /** How long a task with an empty input waits before it goes on with the others, ms. 0 (default): while data is known to be on the broker. -1: never waits. */
   readonly maxTaskIdleMs?: number;
-  /** Where to begin without a committed offset. Default `earliest`; `none` is an error. */
-  readonly autoOffsetReset?: 'earliest' | 'latest' | 'none';
+  /** Where to begin without a committed offset. Default `earliest`; `none` is an error; `{ duration: ms }`: so long before now. */
+  readonly autoOffsetReset?: OffsetReset;
   /** The group drops a member that is silent for so long, ms. Default 10 000. */
   readonly sessionTimeout?: number;
   /** Milliseconds. Default 3000; below a third of `sessionTimeout` is wise. */
@@ -302,7 +303,8 @@ function findFaults(config: StreamsConfig): string[] {
   oneOf(faults, config, 'processingGuarantee', ['exactly_once', 'at_least_once']);
   oneOf(faults, config, 'emit', ['onCommit', 'onUpdate']);
   oneOf(faults, config, 'storeEngine', ['leveldb', 'memory']);
-  oneOf(faults, config, 'autoOffsetReset', ['earliest', 'latest', 'none']);
+  const wrongReset = config.autoOffsetReset === undefined ? null : offsetResetOption(config.autoOffsetReset);
+  if (wrongReset !== null) faults.push(`autoOffsetReset must be ${wrongReset}`);
   if (config.threads !== undefined && (config.threads as number) !== 1)
     faults.push('threads must be 1 in this version: start more instances instead');
   milliseconds(faults, config, 'commitInterval', 0);

@@ -34,7 +34,7 @@ export function addAsync<K, V, R>(
     name,
     supplier,
     store,
-    stores: Object.freeze((options.stores ?? []).map((used) => (typeof used === 'string' ? used : graph.addStore(used)))),
+    stores: Object.freeze(graph.storesOf('processAsync', options.stores)),
   });
   graph.add(node, [stream.node]);
   return node;

@@ -3,6 +3,7 @@
  *
  * Each node, topic and store is named and numbered as Kafka Streams does.
  */
+import { MillraceError } from '../errors.js';
 import { foreignKeyAnswerOperator } from '../processors/foreign-key-answer.js';
 import { foreignKeyPropagateOperator } from '../processors/foreign-key-propagate.js';
 import { foreignKeyResolveOperator } from '../processors/foreign-key-resolve.js';
@@ -85,7 +86,7 @@ class ForeignKeyJoin<K, V, KO, VO, VR> {
     const sink = internalSinkNode({
       ...ends,
       name: graph.suffixedOr(given, '-subscription-registration-sink', prefix.tableSink),
-      partitioner: options.otherPartitioner ?? null,
+      partitioner: options.otherPartitioner === undefined ? null : onePartition(options.otherPartitioner),
     });
     graph.add(sink, [send]);
     const source = internalSourceNode({ ...ends, name: graph.suffixedOr(given, '-subscription-registration-source', prefix.tableSource) });
@@ -177,6 +178,19 @@ class ForeignKeyJoin<K, V, KO, VO, VR> {
   private topic(suffix: string, namePrefix: string): string {
     return checkResourceName(`${this.context.graph.suffixedOr(this.given, suffix, namePrefix)}${topicSuffix}`, 'internal topic');
   }
+}
+
+/** The row that a subscription asks for lies in one partition (as in Kafka Streams, an array of one is taken for it). */
+function onePartition(partitioner: Partitioner): Partitioner {
+  return Object.freeze({
+    partition: (...of: Parameters<Partitioner['partition']>): number | null => {
+      const chosen = partitioner.partition(...of);
+      if (typeof chosen !== 'object' || chosen === null) return chosen;
+      const [only] = chosen;
+      if (chosen.length === 1 && only !== undefined) return only;
+      throw new MillraceError('MILL_PRODUCTION', `otherPartitioner of a join by foreign key must give one partition, not ${chosen.length}`);
+    },
+  });
 }
 
 /** An answer goes to the partition that asked, wherever the left table's own partitioning put its row. */

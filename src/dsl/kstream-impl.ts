@@ -1,4 +1,5 @@
-import { AsyncMapperWork, AsyncProcessorWork, checkSupplier, type AsyncProcessor } from '../processors/async/async-processor.js';
+import { AsyncMapperWork, AsyncProcessorWork, type AsyncProcessor } from '../processors/async/async-processor.js';
+import { checkedSupplier } from '../processors/checked-supplier.js';
 import { defined } from '../processors/defined-result.js';
 import { checkOptions } from '../errors/checked-options.js';
 import { shapes } from './option-shapes.js';
@@ -283,8 +284,8 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     checkOptions('processAsync', options, shapes.asyncProcess);
     requireFunction('processAsync: the supplier', supplier);
     const node = addAsync(this.#context.graph, this.#state, prefix.processAsync, options, (name) => {
-      checkSupplier(name, supplier);
-      return () => new AsyncProcessorWork(supplier());
+      const checked = checkedSupplier(name, supplier, ['call', 'process']);
+      return () => new AsyncProcessorWork(checked());
     });
     return this.#rekeyed(node, options);
   }

@@ -5,6 +5,7 @@ import type { TableJoinKind } from '../processors/table-table-join.js';
 import { toStreamOperator } from '../processors/to-stream.js';
 import type { RecordMeta } from '../processors/record-meta.js';
 import type { Awaitable, Predicate, RowJoiner, TableGrouper, ValueMapper } from '../processors/user-functions.js';
+import type { ValueTransformerSupplier } from '../processors/value-transformer.js';
 import { requireFunction, requireKind } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, TableState } from './dsl-context.js';
@@ -20,12 +21,13 @@ import type {
   MappedTableOptions,
   NamedOptions,
   TableJoinOptions,
+  TransformedTableOptions,
 } from './options.js';
 import { prefix } from './prefixes.js';
 import { joinByForeignKey } from './foreign-key-join.js';
 import { addSuppress } from './suppress.js';
 import type { Suppressed } from './suppressed.js';
-import { addTableFilter, addTableMapValues } from './table-transforms.js';
+import { addTableFilter, addTableMapValues, addTableTransformValues } from './table-transforms.js';
 import { joinTables } from './table-table-join.js';
 
 export class KTableImpl<K, V> implements KTable<K, V> {
@@ -67,6 +69,12 @@ export class KTableImpl<K, V> implements KTable<K, V> {
     checkOptions('mapValues', options, shapes.mapped);
     requireFunction('mapValues: the mapper', mapper);
     return addTableMapValues(this.#context, this.#state, defined('mapValues: the mapper', mapper), options);
+  }
+
+  transformValues<VR>(supplier: ValueTransformerSupplier<K, V, VR>, options: TransformedTableOptions<K, VR> = {}): KTable<K, VR> {
+    requireFunction('transformValues: the supplier', supplier);
+    checkOptions('transformValues', options, shapes.transformed);
+    return addTableTransformValues(this.#context, this.#state, supplier, options);
   }
 
   groupBy<KR, VR>(mapper: TableGrouper<K, V, KR, VR>, options: GroupedOptions<KR, VR> = {}): KGroupedTable<KR, VR> {

@@ -1,5 +1,6 @@
 import type { RecordMeta } from '../processors/record-meta.js';
 import type { Awaitable, Predicate, TableGrouper, ValueMapper } from '../processors/user-functions.js';
+import type { ValueTransformerSupplier } from '../processors/value-transformer.js';
 import type { KGroupedTable } from './kgrouped-table.js';
 import type { KStream } from './kstream.js';
 import type {
@@ -9,6 +10,7 @@ import type {
   MappedTableOptions,
   NamedOptions,
   TableJoinOptions,
+  TransformedTableOptions,
 } from './options.js';
 import type { Suppressed } from './suppressed.js';
 
@@ -60,6 +62,22 @@ export interface KTable<K, V> {
    * const names = users.mapValues((user) => user.name, { valueSerde: serdes.string });
    */
   mapValues<VR>(mapper: ValueMapper<K, V, VR>, options?: MappedTableOptions<K, VR>): KTable<K, VR>;
+
+  /**
+   * The same keys with values that an object of yours makes, with stores and timers: `stores` names what it uses. Unlike the mapper of `mapValues` it is told of deleted rows
+   * too, as null, and may give a row for them.
+   *
+   * The result is kept only when `materialized.storeName` is given, and then the transformer is called once a change. Otherwise it is called again for what the row was, when
+   * an operator behind it wants to know, and operators that look rows up (joins) have one of their own, which shares its stores: **keep the result whenever the transformer has
+   * state** (Kafka Streams' rules).
+   *
+   * @param supplier makes a new transformer for each task
+   * @throws MILL_TOPOLOGY_INVALID when the supplier gives the same object twice, or no object with a method `transform`
+   * @example
+   * builder.addStateStore(stores.keyValue({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.int32 }));
+   * users.transformValues(() => new Versions(), { stores: ['seen'], valueSerde: serdes.string, materialized: { storeName: 'versions' } });
+   */
+  transformValues<VR>(supplier: ValueTransformerSupplier<K, V, VR>, options?: TransformedTableOptions<K, NoInfer<VR>>): KTable<K, VR>;
 
   /**
    * Groups the rows by another key, to be aggregated: through a repartition topic, with the old and the new value of each changed row.

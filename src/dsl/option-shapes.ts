@@ -13,6 +13,7 @@ import {
   type ShapeOf,
 } from '../errors/checked-options.js';
 import type { RetryOptions } from '../processors/async/async-options.js';
+import { offsetResetOption } from '../time/offset-reset.js';
 import type { AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions } from './async-options.js';
 import type {
   IntervalJoinedOptions,
@@ -47,6 +48,7 @@ import type {
   StreamJoinOptions,
   StreamTableOptions,
   TableOptions,
+  TransformedTableOptions,
   ValueOptions,
   WindowMaterializedOptions,
   WindowTableOptions,
@@ -65,7 +67,7 @@ const grouped = { ...named, ...both } satisfies ShapeOf<GroupedOptions<unknown, 
 const consumed = {
   ...record,
   timestampExtractor: anyObject,
-  offsetReset: oneOf('earliest', 'latest', 'none'),
+  offsetReset: offsetResetOption,
   watermarks: anyObject,
 } satisfies ShapeOf<ConsumedOptions<unknown, unknown>>;
 const kept = { storeName: text, ...both, engine, logged: flag, changelogConfigs: anyObject };
@@ -133,6 +135,7 @@ export const shapes = {
   intervalJoin: { ...valued, sideOutputLate: flag } satisfies ShapeOf<IntervalJoinedOptions<unknown> & SideOutputLate>,
   derived,
   mapped: { ...derived, ...both } satisfies ShapeOf<MappedTableOptions<unknown, unknown>>,
+  transformed: { ...derived, ...both, stores: list } satisfies ShapeOf<TransformedTableOptions<unknown, unknown>>,
   windowTable: {
     ...named,
     materialized: windowMaterialized,

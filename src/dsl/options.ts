@@ -3,6 +3,7 @@ import type { KStream } from './kstream.js';
 import type { Awaitable } from '../processors/user-functions.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
+import type { OffsetReset } from '../time/offset-reset.js';
 import type { JoinWindows } from '../time/join-windows.js';
 import type { Partitioner } from '../topology/nodes.js';
 import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
@@ -22,8 +23,8 @@ export interface ConsumedOptions<K, V> extends NamedOptions {
   readonly valueSerde?: Serde<V>;
   /** Where a record's time comes from. Default: the app's. */
   readonly timestampExtractor?: TimestampExtractor;
-  /** Where to begin without a committed offset. Default: the app's `autoOffsetReset`. */
-  readonly offsetReset?: 'earliest' | 'latest' | 'none';
+  /** Where to begin without a committed offset: also `{ duration: ms }`, so long before now. Default: the app's `autoOffsetReset`. */
+  readonly offsetReset?: OffsetReset;
   /** What the records say about event time, for windows and timers in event time (`keyBy`). Default: nothing. */
   readonly watermarks?: WatermarkStrategy<NoInfer<V>>;
 }
@@ -34,7 +35,7 @@ export interface ProducedOptions<K, V> extends NamedOptions {
   readonly keySerde?: Serde<K>;
   /** Default: the one known for the stream, else the app's. */
   readonly valueSerde?: Serde<V>;
-  /** Default: murmur2 of the key bytes, as Kafka's own producers; for windowed keys, of the key inside the window. */
+  /** Which partition, or which several. Default: murmur2 of the key bytes, as Kafka's own producers; for windowed keys, of the key inside the window. */
   readonly partitioner?: Partitioner;
 }
 
@@ -228,6 +229,9 @@ export interface MappedTableOptions<K, V> extends DerivedTableOptions<K, V> {
   /** Serde of the new values, carried along. */
   readonly valueSerde?: Serde<V>;
 }
+
+/** For `transformValues` of a table. */
+export interface TransformedTableOptions<K, V> extends MappedTableOptions<K, V>, StoresOption {}
 
 /** For cogrouped windows, which have no `onWindowClose`. */
 export interface CogroupedWindowOptions<K, V> extends NamedOptions, EmitOnChangeOption {

@@ -36,6 +36,7 @@ export const prefix = Object.freeze({
   outerShared: 'KSTREAM-OUTERSHARED-',
   tableFilter: 'KTABLE-FILTER-',
   tableMapValues: 'KTABLE-MAPVALUES-',
+  tableTransformValues: 'KTABLE-TRANSFORMVALUES-',
   tableSelect: 'KTABLE-SELECT-',
   tableAggregate: 'KTABLE-AGGREGATE-',
   tableReduce: 'KTABLE-REDUCE-',

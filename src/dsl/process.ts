@@ -21,7 +21,7 @@ export function addProcess<K, V, KR, VR>(
   options: Options,
 ): OperatorNode {
   const name = checkedName(options) ?? graph.newName(prefix.process);
-  return add(graph, parent, name, processorOperator(checkedSupplier(name, supplier)), options);
+  return add(graph, parent, 'process', name, processorOperator(checkedSupplier(name, supplier)), options);
 }
 
 export function addProcessValues<K, V, VR>(
@@ -31,13 +31,18 @@ export function addProcessValues<K, V, VR>(
   options: Options,
 ): OperatorNode {
   const name = checkedName(options) ?? graph.newName(prefix.processValues);
-  return add(graph, parent, name, fixedKeyOperator(checkedSupplier(name, supplier)), options);
+  return add(graph, parent, 'processValues', name, fixedKeyOperator(checkedSupplier(name, supplier)), options);
 }
 
-function add(graph: StreamGraph, parent: GraphNode, name: string, supplier: OperatorSupplier, { stores = [] }: Options): OperatorNode {
-  const node = operatorNode(name, supplier, {
-    stores: stores.map((store) => (typeof store === 'string' ? store : graph.addStore(store))),
-  });
+function add(
+  graph: StreamGraph,
+  parent: GraphNode,
+  what: string,
+  name: string,
+  supplier: OperatorSupplier,
+  { stores }: Options,
+): OperatorNode {
+  const node = operatorNode(name, supplier, { stores: graph.storesOf(what, stores) });
   graph.add(node, [parent]);
   return node;
 }

@@ -1,11 +1,14 @@
-/** `filter`, `filterNot` and `mapValues` of a table: computed from the table, kept only under a given store name. */
+/** `filter`, `filterNot`, `mapValues` and `transformValues` of a table: computed from the table, kept only under a given store name. */
+import { checkedSupplier } from '../processors/checked-supplier.js';
 import type { OperatorContext, OperatorSupplier } from '../processors/operator.js';
 import { RecordMetaView } from '../processors/record-meta.js';
 import { tableFilterOperator } from '../processors/table-filter.js';
 import { mappedGetter, type TableGetterSupplier } from '../processors/table-getter.js';
 import { tableMapValuesOperator } from '../processors/table-map-values.js';
+import { tableTransformValuesOperator, transformedGetter } from '../processors/table-transform-values.js';
 import type { TableTransformOptions } from '../processors/table-transform.js';
 import type { Awaitable, Predicate, ValueMapper } from '../processors/user-functions.js';
+import type { ValueTransformerSupplier } from '../processors/value-transformer.js';
 import { isPromiseLike } from '../bytes/maybe-async.js';
 import type { Serde } from '../serdes/serde.js';
 import { checkedName } from './checked-name.js';
@@ -14,7 +17,7 @@ import { operatorNode } from './graph/operator-node.js';
 import { statefulNode } from './graph/stateful-node.js';
 import type { KTable } from './ktable.js';
 import { checkResultsAreKept, checkVersionsAreKept, tableStore, versionsAllLeave } from './materialize.js';
-import type { DerivedTableOptions, MappedTableOptions } from './options.js';
+import type { DerivedTableOptions, MappedTableOptions, TransformedTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import { derivedView, storedView, type TableView } from './table-view.js';
 
@@ -53,6 +56,25 @@ export function addTableMapValues<K, V, VR>(
   });
 }
 
+export function addTableTransformValues<K, V, VR>(
+  context: DslContext,
+  table: TableState<K, V>,
+  supplier: ValueTransformerSupplier<K, V, VR>,
+  options: TransformedTableOptions<K, VR>,
+): KTable<K, VR> {
+  const stores = context.graph.storesOf('transformValues', options.stores);
+  return addTransform(context, table, {
+    operatorPrefix: prefix.tableTransformValues,
+    options,
+    valueSerde: options.materialized?.valueSerde ?? options.valueSerde ?? null,
+    supplierOf: (common) => tableTransformValuesOperator({ ...common, supplier }),
+    getter: (parent) => transformedGetter<K, V, VR>(parent, supplier, stores),
+    wantsOldValues: false,
+    stores,
+    check: (name) => checkedSupplier(name, supplier, ['transform']),
+  });
+}
+
 interface Transform<K, V, VR> {
   readonly operatorPrefix: string;
   readonly options: DerivedTableOptions<K, VR>;
@@ -60,11 +82,15 @@ interface Transform<K, V, VR> {
   readonly supplierOf: (common: TableTransformOptions) => OperatorSupplier;
   readonly getter: (parent: TableGetterSupplier<K, V>) => TableGetterSupplier<K, VR>;
   readonly wantsOldValues: boolean;
+  /** Stores added elsewhere that it uses. */
+  readonly stores?: readonly string[];
+  /** Throws when the node of that name could not be made. */
+  readonly check?: (name: string) => void;
 }
 
 function addTransform<K, V, VR>(context: DslContext, table: TableState<K, V>, transform: Transform<K, V, VR>): KTable<K, VR> {
   const { graph } = context;
-  const { operatorPrefix, options, valueSerde, supplierOf, getter } = transform;
+  const { operatorPrefix, options, valueSerde, supplierOf, getter, stores = [], check } = transform;
   const { materialized, emitOnChange = false } = options;
   checkVersionsAreKept(materialized);
   const keySerde = materialized?.keySerde ?? table.keySerde;
@@ -78,9 +104,10 @@ function addTransform<K, V, VR>(context: DslContext, table: TableState<K, V>, tr
       ? null
       : tableStore(graph, operatorPrefix, materialized, { keySerde, valueSerde }, { emit: 'onUpdate', emitOnChange });
   const name = graph.nameOr(checkedName(options), operatorPrefix);
+  check?.(name);
   const supplier: OperatorSupplier = () =>
     supplierOf({ storeName: store === null ? null : store.name, sendOldValues: () => graph.sendsOldValues(node) })();
-  const node = store === null ? operatorNode(name, supplier) : statefulNode(name, supplier, store);
+  const node = store === null ? operatorNode(name, supplier, { stores }) : statefulNode(name, supplier, store, { stores });
   const view: TableView<K, VR> = node.kind === 'operator' ? derivedView(graph, node, table.view, getter) : storedView(graph, node);
   if (transform.wantsOldValues && table.view.sendOldValues(false)) graph.sendOldValues(node);
   graph.add(node, [table.node]);

@@ -114,6 +114,8 @@ export interface OperatorContext {
   readonly hasWatermarks: boolean;
   wallClock(): number;
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
+  /** Has `close` called when the operator is closed: for what was opened beside it, such as getters of tables. */
+  onClose(close: () => MaybeAsync): void;
   /** True while a barrier has operators emit what they held back (`Operator.flush`). Their results come in any order of time, and parents are done before children. */
   readonly isFlushing: boolean;
   /** Asks for a commit soon. */
@@ -145,6 +147,7 @@ export type DropReason =
   | 'out-of-order'
   | 'stale-response'
   | 'null-repartition-key'
+  | 'no-partition'
   | 'null-join-key'
   | 'null-foreign-key'
   | 'null-group-key'

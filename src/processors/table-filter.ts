@@ -29,7 +29,8 @@ class TableFilterOperator<K, V> extends TableTransform<K, V, V> {
     this.skipsAbsent = this.sendOldValues && !options.versioned;
   }
 
-  protected compute(value: V, key: K): Awaitable<V | null> {
+  protected compute(value: V | null, key: K): Awaitable<V | null> {
+    if (value === null || value === undefined) return null;
     const verdict: Awaitable<unknown> = this.options.predicate(value, key, this.meta);
     if (isPromiseLike(verdict)) return this.decideLater(verdict, value);
     return Boolean(verdict) === this.options.negate ? null : value;

@@ -20,7 +20,8 @@ class TableMapValuesOperator<K, V, R> extends TableTransform<K, V, R> {
     this.mapper = options.mapper;
   }
 
-  protected compute(value: V, key: K): Awaitable<R | null> {
+  protected compute(value: V | null, key: K): Awaitable<R | null> {
+    if (value === null || value === undefined) return null;
     return this.mapper(value, key, this.meta);
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Base of the operators that compute one table out of another, row by row: filter and mapValues (KTableFilter, KTableMapValues).
+ * Base of the operators that compute one table out of another, row by row: filter, mapValues and transformValues (KTableFilter, KTableMapValues,
+ * KTableTransformValues).
  *
  * The result has a store of its own only when it was given a name. `sendOldValues` follows from what is known upstream and wanted downstream; it is
  * asked for when a task is made, since an operator declared later may want old values. Invariant: with old values, the `oldValue` of each change is
@@ -54,30 +55,30 @@ export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>>
 
   process(key: K, change: Change<V>, timestamp: number): MaybeAsync {
     this.meta.timestamp = timestamp;
-    const { newValue, oldValue } = change;
-    const after: Awaitable<R | null> = isAbsent(newValue) ? null : this.compute(newValue, key);
-    const before: Awaitable<R | null> =
-      this.store === null && this.sendOldValues && !isAbsent(oldValue) ? this.compute(oldValue, key) : null;
-    if (isPromiseLike(after) || isPromiseLike(before)) return this.forwardLater(after, before, key, change.isLatest, timestamp);
-    return this.forward(after, before, key, change.isLatest, timestamp);
+    const after = this.compute(change.newValue, key);
+    if (isPromiseLike(after)) return this.afterLater(after, key, change, timestamp);
+    return this.withAfter(after, key, change, timestamp);
   }
 
-  /** The row of this table for a row of the parent; null when there is none. */
-  protected abstract compute(value: V, key: K): Awaitable<R | null>;
+  /** The row of this table for a row of the parent, null for one that is not there; null when there is none. */
+  protected abstract compute(value: V | null, key: K): Awaitable<R | null>;
 
   /** Whether a change from nothing to nothing is left out. */
   protected abstract readonly skipsAbsent: boolean;
 
-  private async forwardLater(
-    after: Awaitable<R | null>,
-    before: Awaitable<R | null>,
-    key: K,
-    isLatest: boolean,
-    timestamp: number,
-  ): Promise<void> {
-    // Both calls were made: neither rejection may be left unhandled.
-    const [newValue, oldValue] = await Promise.all([after, before]);
-    await this.forward(newValue, oldValue, key, isLatest, timestamp);
+  private async afterLater(after: PromiseLike<R | null>, key: K, change: Change<V>, timestamp: number): Promise<void> {
+    await this.withAfter(await after, key, change, timestamp);
+  }
+
+  /** The row before is computed after the new one, and not beside it: a function that keeps state is called once at a time. */
+  private withAfter(after: R | null, key: K, { oldValue, isLatest }: Change<V>, timestamp: number): MaybeAsync {
+    const before = this.store === null && this.sendOldValues ? this.compute(oldValue, key) : null;
+    if (isPromiseLike(before)) return this.beforeLater(after, before, key, isLatest, timestamp);
+    return this.forward(after, before, key, isLatest, timestamp);
+  }
+
+  private async beforeLater(after: R | null, before: PromiseLike<R | null>, key: K, isLatest: boolean, timestamp: number): Promise<void> {
+    await this.forward(after, await before, key, isLatest, timestamp);
   }
 
   private forward(after: R | null, computedBefore: R | null, key: K, isLatest: boolean, timestamp: number): MaybeAsync {
@@ -100,8 +101,4 @@ export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>>
 
   private readonly forwardChange = (change: StoreChange<K, R>): MaybeAsync =>
     this.downstream.process(change.key, new Change(change.value, change.before), change.timestamp);
-}
-
-function isAbsent(value: unknown): value is null {
-  return value === null || value === undefined;
 }

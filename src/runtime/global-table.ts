@@ -206,6 +206,13 @@ export class GlobalTable implements TaskScope {
     });
   }
 
+  onClose(node: string): void {
+    throw new MillraceError(
+      'MILL_INVARIANT',
+      `${node} opens what it would have to close: the processor of a global store has its store and nothing else`,
+    );
+  }
+
   deadLetter(node: string, error: MillraceError, key: unknown): Promise<void> {
     return this.failures.deadLetter(node, error, key);
   }

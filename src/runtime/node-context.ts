@@ -26,6 +26,7 @@ export interface TaskScope {
   /** Whether that store is not the task's own. */
   isGlobalStore(name: string): boolean;
   schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
+  onClose(node: string, close: () => MaybeAsync): void;
   deadLetter(node: string, error: MillraceError, key: unknown): MaybeAsync;
 }
 
@@ -116,6 +117,10 @@ export class NodeContext implements OperatorContext {
     const { around } = this;
     if (around?.punctuate === undefined) return this.scope.schedule(this.nodeName, options, callback);
     return this.scope.schedule(this.nodeName, options, (timestamp) => around.punctuate?.(timestamp, callback));
+  }
+
+  onClose(close: () => MaybeAsync): void {
+    this.scope.onClose(this.nodeName, close);
   }
 
   get hasDeadLetterTopic(): boolean {

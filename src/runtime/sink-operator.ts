@@ -4,7 +4,7 @@ import { partitionForKey } from '../bytes/murmur2.js';
 import { MillraceError } from '../errors.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 import { CallCount } from '../processors/call-count.js';
-import type { Operator } from '../processors/operator.js';
+import type { Operator, OperatorContext } from '../processors/operator.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { SinkNode } from '../topology/nodes.js';
 import type { TaskFailures } from './failures.js';
@@ -23,6 +23,9 @@ export class SinkOperator implements Operator {
   private readonly fixed: SinkTarget | null;
   private readonly targets = new Map<string, SinkTarget>();
   private readonly keyBytes = new ByteWriter(64);
+  /** Of a record that goes to several partitions. */
+  private readonly valueBytes = new ByteWriter(0);
+  private context: OperatorContext | null = null;
   /** Null when nothing is ever tried again. */
   private readonly calls: CallCount | null;
 
@@ -42,8 +45,8 @@ export class SinkOperator implements Operator {
 
   private readonly output: OutputCollector;
 
-  init(): void {
-    // Nothing to prepare: targets are looked up when the first record comes.
+  init(context: OperatorContext): void {
+    this.context = context;
   }
 
   process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
@@ -106,6 +109,10 @@ export class SinkOperator implements Operator {
         }
       }
       const partition = this.partitionOf(target, key, value, buffer, start, end);
+      if (typeof partition !== 'number') {
+        this.writeToAll(partition, target, value, timestamp, buffer, start, end);
+        return;
+      }
       const present = value !== null && value !== undefined;
       target.written(
         target
@@ -115,6 +122,29 @@ export class SinkOperator implements Operator {
     } catch (error) {
       return this.failed(error, target.topic, key, attempt, call, (next) => this.write(target, key, value, timestamp, next, call));
     }
+  }
+
+  /** The value is encoded once and before anything is written: what fails has left nothing in some of the partitions. */
+  private writeToAll(
+    partitions: readonly number[],
+    target: SinkTarget,
+    value: unknown,
+    timestamp: number,
+    keyBuffer: Buffer | null,
+    start: number,
+    end: number,
+  ): void {
+    if (partitions.length === 0) {
+      this.context?.dropped('no-partition');
+      return;
+    }
+    const { record, valueBytes } = this;
+    const present = value !== null && value !== undefined;
+    valueBytes.reset();
+    if (present) this.valueSerde.encode(value, valueBytes);
+    const valueBuffer = present ? valueBytes.buffer : null;
+    for (const partition of partitions)
+      target.builder(partition).appendRaw(timestamp, keyBuffer, start, end, valueBuffer, 0, valueBytes.length, record.headers());
   }
 
   private failed(
@@ -130,20 +160,31 @@ export class SinkOperator implements Operator {
     return Promise.resolve(verdict).then((late) => (late === 'skip' ? undefined : again(attempt + 1)));
   }
 
-  private partitionOf(target: SinkTarget, key: unknown, value: unknown, keyBuffer: Buffer | null, start: number, end: number): number {
+  /** One partition, or all those that the partitioner names. */
+  private partitionOf(
+    target: SinkTarget,
+    key: unknown,
+    value: unknown,
+    keyBuffer: Buffer | null,
+    start: number,
+    end: number,
+  ): number | readonly number[] {
     const { partitions } = target;
     if (this.node.partitioner !== null) {
       const keyView = keyBuffer === null ? null : keyBuffer.subarray(start, end);
       const chosen = this.node.partitioner.partition(target.topic, key, value, partitions, keyView);
-      if (chosen !== null) {
-        if (Number.isInteger(chosen) && chosen >= 0 && chosen < partitions) return chosen;
-        throw new MillraceError(
-          'MILL_PRODUCTION',
-          `the partitioner of ${this.node.name} gave ${chosen} for ${target.topic}, which has ${partitions} partitions`,
-        );
-      }
+      if (Array.isArray(chosen)) return [...new Set(chosen.map((one: unknown) => this.checked(one, target)))];
+      if (chosen !== null) return this.checked(chosen, target);
     }
     return keyBuffer === null ? target.stickyPartition() : partitionForKey(keyBuffer, start, end, partitions);
+  }
+
+  private checked(chosen: unknown, { topic, partitions }: SinkTarget): number {
+    if (Number.isInteger(chosen) && (chosen as number) >= 0 && (chosen as number) < partitions) return chosen as number;
+    throw new MillraceError(
+      'MILL_PRODUCTION',
+      `the partitioner of ${this.node.name} gave ${isPromiseLike(chosen) ? 'a promise' : String(chosen)} for ${topic}, which has ${partitions} partitions`,
+    );
   }
 
   private extracted(key: unknown, value: unknown): SinkTarget {

@@ -1,9 +1,11 @@
 import type { CommittedOffset, KafkaPort, TopicPartition } from '../kafka/port.js';
 import { MillraceError } from '../errors.js';
 import { errorName } from '../kafka/error-codes.js';
+import { offsetAt } from '../kafka/offset-at.js';
 import type { Logger } from '../observability/logger.js';
 import { fetchCommittedOffsets } from '../transactions/committed-offsets.js';
 import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
+import { resetPoint, type OffsetReset, type ResetPoint } from '../time/offset-reset.js';
 import type { AlignmentGroups } from '../time/watermarks/alignment.js';
 import { decodeMarks } from '../time/watermarks/mark-text.js';
 import type { StateStore } from '../stores/store.js';
@@ -23,7 +25,9 @@ export interface TaskOpenerOptions {
   readonly env: (taskId: string) => TaskEnvironment;
   readonly groupId: string;
   readonly exactlyOnce: boolean;
-  readonly autoOffsetReset: 'earliest' | 'latest' | 'none';
+  readonly autoOffsetReset: OffsetReset;
+  /** ms since the epoch. */
+  readonly now: () => number;
   readonly states: StateOpener;
   readonly globalStore: (name: string) => StateStore | undefined;
   readonly restorer: StateRestorer;
@@ -130,15 +134,15 @@ export class TaskOpener {
           ended,
         });
       } else {
-        const offset = await this.firstOffset(input, input.offsetReset ?? this.options.autoOffsetReset);
+        const offset = await this.firstOffset(input, resetPoint(input.offsetReset ?? this.options.autoOffsetReset, this.options.now()));
         inputs.push({ topic, partition, sourceNode, offset, partitionTime: -1, senders, end });
       }
     }
     return inputs;
   }
 
-  private async firstOffset({ topic, partition }: TopicPartition, policy: 'earliest' | 'latest' | 'none'): Promise<number> {
-    if (policy === 'none') {
+  private async firstOffset({ topic, partition }: TopicPartition, point: ResetPoint): Promise<number> {
+    if (point === 'none') {
       throw new MillraceError(
         'MILL_OFFSET_OUT_OF_RANGE',
         `the group has no committed offset for ${topic}-${partition} and autoOffsetReset is "none"`,
@@ -147,11 +151,12 @@ export class TaskOpener {
         },
       );
     }
-    const [answer] = await this.options.port.listOffsets([{ topic, partition, at: policy }]);
+    const isolation = this.options.exactlyOnce ? 'read_committed' : 'read_uncommitted';
+    const answer = await offsetAt(this.options.port, { topic, partition }, point, isolation);
     if (answer === undefined || answer.errorCode !== 0) {
       throw new MillraceError(
         'MILL_BROKER_ERROR',
-        `can’t read the ${policy} offset of ${topic}-${partition}: ${errorName(answer?.errorCode ?? -1)}`,
+        `can’t read the ${typeof point === 'number' ? `first offset since ${point}` : `${point} offset`} of ${topic}-${partition}: ${errorName(answer?.errorCode ?? -1)}`,
         {
           details: { topic, partition, brokerErrorCode: answer?.errorCode },
         },

@@ -1,5 +1,6 @@
 import type { TopicPartition } from '../kafka/port.js';
 import type { StoreSpec } from '../stores/store.js';
+import type { OffsetReset } from '../time/offset-reset.js';
 import type { SubTopology, Topology } from '../topology/nodes.js';
 import type { RepartitionTarget } from '../topology/task-layout.js';
 import type { ChangelogToRestore } from './changelog-bounds.js';
@@ -13,7 +14,7 @@ export interface TaskPlan {
   readonly subTopology: SubTopology;
   readonly inputs: readonly (TopicPartition & {
     readonly sourceNode: string;
-    readonly offsetReset: 'earliest' | 'latest' | 'none' | null;
+    readonly offsetReset: OffsetReset | null;
     /** Ids of the upstream tasks that send their watermarks through the partition. */
     readonly senders: readonly string[];
   })[];

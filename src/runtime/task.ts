@@ -9,7 +9,7 @@ import { PunctuationQueue } from '../time/punctuation-queue.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { TaskScope } from './node-context.js';
 import { PartitionGroup } from './partition-group.js';
-import { closeOperators } from './close-operators.js';
+import { closeOperators, type Closing } from './close-operators.js';
 import { connectedStore } from './connected-store.js';
 import { OperatorFlush } from './operator-flush.js';
 import type { RecordQueue } from './record-queue.js';
@@ -59,6 +59,8 @@ export class Task implements TaskScope {
   /** Stream time before the record in work. */
   private streamTimeBefore = -1;
   private readonly wallClockTimers = new PunctuationQueue();
+  /** What operators have opened beside themselves. */
+  private readonly beside: Closing[] = [];
   private busy: Promise<void> | null = null;
   /** When the wait of a busy task began, ms of the wall clock. */
   busySince = 0;
@@ -331,6 +333,10 @@ export class Task implements TaskScope {
     this.record.enterTaken(record);
   }
 
+  onClose(name: string, close: () => MaybeAsync): void {
+    this.beside.push({ name, operator: { close } });
+  }
+
   /**
    * Gives buffered memory back and closes the operators. A function that is still pending is not waited for: it may never end, and its results go nowhere.
    * An operator that fails to close, or takes too long, is logged.
@@ -342,7 +348,7 @@ export class Task implements TaskScope {
     for (const { timers } of this.stages) timers.clear();
     this.wallClockTimers.clear();
     this.inputs.clear();
-    await closeOperators(this.id, this.wired.operators, this.env.logger);
+    await closeOperators(this.id, [...this.wired.operators, ...this.beside], this.env.logger);
   }
 
   /** True when the record at the cursor is a watermark of upstream tasks: then they are heard. */

@@ -12,6 +12,7 @@ import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { StateStore } from '../stores/store.js';
 import type { TaskState } from '../stores/task-state.js';
 import { topologyFingerprint } from '../topology/fingerprint.js';
+import { resetPoint, type OffsetReset } from '../time/offset-reset.js';
 import { AlignmentGroups } from '../time/watermarks/alignment.js';
 import type { Topology } from '../topology/nodes.js';
 import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
@@ -51,7 +52,7 @@ export interface ThreadSettings {
   readonly cacheBytes: number;
   readonly maxTaskIdleMs: number;
   readonly defaultEmit: 'onUpdate' | 'onCommit';
-  readonly autoOffsetReset: 'earliest' | 'latest' | 'none';
+  readonly autoOffsetReset: OffsetReset;
   readonly storeEngine: 'leveldb' | 'memory';
   readonly sessionTimeout: number;
   readonly heartbeatInterval: number;
@@ -142,7 +143,7 @@ export function buildThread(
   const fetcher = new Fetcher(ports.main, {
     isolation,
     maxBufferedBytes: settings.maxBufferedBytes,
-    autoOffsetReset: ({ topic }) => plans.known?.offsetReset(topic) ?? settings.autoOffsetReset,
+    autoOffsetReset: ({ topic }) => resetPoint(plans.known?.offsetReset(topic) ?? settings.autoOffsetReset, now()),
     logger,
     onData: (chunk) => {
       thread.receive(chunk);
@@ -252,6 +253,7 @@ export function buildThread(
     groupId: applicationId,
     exactlyOnce,
     autoOffsetReset: settings.autoOffsetReset,
+    now,
     states,
     globalStore: settings.globalStore,
     restorer,

@@ -1,5 +1,6 @@
 /** What the options of a `TopologyBuilder` may be. Null stands for what is not there. */
-import { anyObject, anything, callback, flag, list, oneOf, orNull, serde, text, type ShapeOf } from '../errors/checked-options.js';
+import { anyObject, anything, callback, flag, list, orNull, serde, text, type ShapeOf } from '../errors/checked-options.js';
+import { offsetResetOption } from '../time/offset-reset.js';
 import type { SinkOptions } from './sink-node.js';
 import type { SourceOptions } from './source-node.js';
 import type { GlobalStoreOptions, StateStoreOptions } from './topology-draft.js';
@@ -8,7 +9,7 @@ const serdes = { keySerde: orNull(serde), valueSerde: orNull(serde) };
 const source = {
   ...serdes,
   timestampExtractor: orNull(anyObject),
-  offsetReset: orNull(oneOf('earliest', 'latest', 'none')),
+  offsetReset: orNull(offsetResetOption),
   watermarks: orNull(anyObject),
 } satisfies ShapeOf<SourceOptions>;
 

@@ -2,6 +2,7 @@
 import type { Serde } from '../serdes/serde.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import type { StoreSpec } from '../stores/store.js';
+import type { OffsetReset } from '../time/offset-reset.js';
 import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
 import type { Headers } from '../bytes/headers.js';
@@ -27,7 +28,7 @@ export interface SourceNode {
   readonly valueSerde: Serde<unknown> | null;
   readonly timestampExtractor: TimestampExtractor | null;
   /** null: the app's `autoOffsetReset`. */
-  readonly offsetReset: 'earliest' | 'latest' | 'none' | null;
+  readonly offsetReset: OffsetReset | null;
   /** null: the source says nothing about event time. */
   readonly watermarks: WatermarkStrategy<never> | null;
   readonly children: readonly string[];
@@ -67,14 +68,15 @@ export type TopicNameExtractor = (
   record: { readonly topic: string | null; readonly partition: number; readonly offset: number; readonly timestamp: number },
 ) => string;
 
-/** Partition for a record, or null for the default (murmur2 of the key bytes). */
+/** Partition for a record, or several, or null for the default (murmur2 of the key bytes). */
 export interface Partitioner {
   /**
-   * A number from 0 to `partitions` less 1, or null for the default.
+   * A number from 0 to `partitions` less 1, or null for the default. An array of them sends a copy of the record to each (Kafka Streams' multicast); with an empty one the record
+   * is dropped and counted (`no-partition`).
    *
    * @param keyBytes the serialised key; null for a null key
    */
-  partition(topic: string, key: unknown, value: unknown, partitions: number, keyBytes: Buffer | null): number | null;
+  partition(topic: string, key: unknown, value: unknown, partitions: number, keyBytes: Buffer | null): number | readonly number[] | null;
 }
 
 /** A store and how it is wired. */

@@ -1,4 +1,5 @@
 import type { Serde } from '../serdes/serde.js';
+import type { OffsetReset } from '../time/offset-reset.js';
 import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 import type { WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
 import type { SourceNode, TopicRef } from './nodes.js';
@@ -12,7 +13,7 @@ export interface SourceOptions {
   /** Default: `failOnInvalidTimestamp`. */
   readonly timestampExtractor?: TimestampExtractor | null;
   /** Where to begin when the group has no committed offset, or the committed one is gone. */
-  readonly offsetReset?: 'earliest' | 'latest' | 'none' | null;
+  readonly offsetReset?: OffsetReset | null;
   /** What its records say about event time. */
   readonly watermarks?: WatermarkStrategy<never> | null;
 }

@@ -443,6 +443,11 @@ describe('sources', () => {
     expect(overlapping).toThrow(/overlapping but not equal topics \(a and a, b\)/);
     expect(codeOf(overlapping)).toBe('MILL_TOPOLOGY_INVALID');
     expect(build((b) => [b.stream('a', { offsetReset: 'latest' }), b.stream('a')])).toThrow(/different offsetReset/);
+    const hour = { duration: 3_600_000 };
+    expect(build((b) => [b.stream('a', { offsetReset: hour }), b.stream('a', { offsetReset: { duration: 1 } })])).toThrow(
+      /different offsetReset/,
+    );
+    expect(build((b) => [b.stream('a', { offsetReset: hour }), b.stream('a', { offsetReset: { ...hour } })])).not.toThrow();
     expect(build((b) => [b.stream('a', { valueSerde: string }), b.stream('a', { valueSerde: int32 })])).toThrow(/different valueSerde/);
     expect(codeOf(build((b) => [b.stream('a'), b.table('a')]))).toBe('MILL_TOPOLOGY_DUPLICATE_NAME');
     expect(codeOf(build((b) => [b.table('a'), b.globalTable('a')]))).toBe('MILL_TOPOLOGY_DUPLICATE_NAME');

@@ -88,6 +88,68 @@ describe('a sink', () => {
   });
 });
 
+describe('a partitioner', () => {
+  const byLength = (choose: (value: string) => unknown) => ({
+    ...text,
+    partitioner: { partition: (_topic: string, _key: unknown, value: unknown) => choose(value as string) as number },
+  });
+
+  it('that gives several partitions sends a copy to each, once', async () => {
+    const rig = await rigOf(
+      byLength((value) => (value === 'all' ? [2, 0, 2, 1] : [1])),
+      { partitionCount: () => 3 },
+    );
+    rig.pipe('in', 'k', 'all', 5, [{ key: 'h', value: Buffer.from('1') }]);
+    rig.pipe('in', 'k', 'one', 6);
+    await rig.run();
+    const written = rig.written('out').map(({ partition, key, value, headers }) => [partition, String(key), String(value), headers.length]);
+    expect(written.sort()).toEqual([
+      [0, 'k', 'all', 1],
+      [1, 'k', 'all', 1],
+      [1, 'k', 'one', 0],
+      [2, 'k', 'all', 1],
+    ]);
+  });
+
+  it('that gives none has the record dropped and counted, and null the default partition', async () => {
+    const rig = await rigOf(
+      byLength((value) => (value === 'nowhere' ? [] : null)),
+      { partitionCount: () => 3 },
+    );
+    rig.pipe('in', 'k', 'nowhere');
+    rig.pipe('in', 'k', 'default');
+    await rig.run();
+    const key = Buffer.from('k');
+    expect(rig.written('out').map(({ partition, value }) => [partition, String(value)])).toEqual([
+      [partitionForKey(key, 0, 1, 3), 'default'],
+    ]);
+    expect(rig.metrics.dropped.get('no-partition')).toBe(1);
+  });
+
+  it('sends deletions to several partitions too', async () => {
+    const rig = await rigOf(
+      byLength(() => [0, 1]),
+      { partitionCount: () => 2 },
+    );
+    rig.pipe('in', 'k', null);
+    await rig.run();
+    expect(rig.written('out').map(({ value }) => value)).toEqual([null, null]);
+  });
+
+  it.each([[[0, 3]], [[-1]], [3], [undefined], ['1'], [['1']], [Promise.resolve(1)]])(
+    'that gives %p where there are three partitions fails, and has written to none',
+    async (chosen) => {
+      const rig = await rigOf(
+        byLength(() => chosen),
+        { partitionCount: () => 3 },
+      );
+      rig.pipe('in', 'k', 'v');
+      await expect(rig.run()).rejects.toMatchObject({ code: 'MILL_PRODUCTION' });
+      expect(rig.written('out')).toEqual([]);
+    },
+  );
+});
+
 describe('a key that is handed on unchanged', () => {
   const samples: readonly (readonly [string, Serde<never>, fc.Arbitrary<unknown>])[] = [
     ['string', serdes.string as unknown as Serde<never>, fc.string({ unit: 'binary' })],

@@ -13,6 +13,7 @@ import { TaskOpener } from '../../src/runtime/task-opener.js';
 import type { TaskPlan } from '../../src/runtime/task-plan.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { TaskState } from '../../src/stores/task-state.js';
+import type { OffsetReset } from '../../src/time/offset-reset.js';
 import { AlignmentGroups } from '../../src/time/watermarks/alignment.js';
 import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
 import { encodeCommittedMetadata } from '../../src/transactions/committed-metadata.js';
@@ -45,7 +46,9 @@ function planOf(offsetReset: TaskPlan['inputs'][number]['offsetReset'] = null): 
 function opening(
   options: {
     readonly committed?: Partial<CommittedOffset>;
-    readonly autoOffsetReset?: 'earliest' | 'latest' | 'none';
+    readonly autoOffsetReset?: OffsetReset;
+    /** Offsets of records by their timestamps. */
+    readonly timed?: readonly (readonly [timestamp: number, offset: number])[];
     readonly listError?: number;
     readonly restore?: (order: string[]) => Promise<void>;
     readonly changelogs?: (changelogs: readonly ChangelogToRestore[]) => void;
@@ -64,7 +67,12 @@ function opening(
         };
       },
       listOffsets: async ([query]: readonly OffsetQuery[]) => [
-        { topic: 'in', partition: 3, errorCode: options.listError ?? 0, offset: query?.at === 'earliest' ? 11 : 99 },
+        {
+          topic: 'in',
+          partition: 3,
+          errorCode: options.listError ?? 0,
+          offset: offsetFor(query?.at ?? 'latest', options.timed ?? []),
+        },
       ],
     } as unknown as KafkaPort,
     env: () => ({
@@ -91,6 +99,7 @@ function opening(
     inputEnded: () => undefined,
     exactlyOnce: true,
     autoOffsetReset: options.autoOffsetReset ?? 'earliest',
+    now: () => 10_000,
     states: new StateOpener({
       open: (options) => TaskState.open(options),
       taskDirectory: () => '/nowhere',
@@ -115,6 +124,11 @@ function opening(
     logger: silentLogger,
   });
   return { opener, order };
+}
+
+function offsetFor(at: OffsetQuery['at'], timed: readonly (readonly [number, number])[]): number {
+  if (typeof at === 'string') return at === 'earliest' ? 11 : 99;
+  return timed.find(([timestamp]) => timestamp >= at)?.[1] ?? -1;
 }
 
 const signal = new AbortController().signal;
@@ -186,6 +200,24 @@ describe('taking a task over', () => {
     await expect(positionOf({}, planOf('none'))).rejects.toMatchObject({
       code: 'MILL_OFFSET_OUT_OF_RANGE',
       details: { topic: 'in', partition: 3 },
+    });
+  });
+
+  it('without one begins so long before now, and at the end when nothing is as new', async () => {
+    const timed = [
+      [3000, 20],
+      [7000, 30],
+    ] as const;
+    expect(await positionOf({ timed, autoOffsetReset: { duration: 5000 } })).toMatchObject({ offset: 30 });
+    expect(await positionOf({ timed, autoOffsetReset: { duration: 3000 } })).toMatchObject({ offset: 30 });
+    expect(await positionOf({ timed, autoOffsetReset: { duration: 2999 } })).toMatchObject({ offset: 99 });
+    expect(await positionOf({ timed }, planOf({ duration: 1e12 }))).toMatchObject({ offset: 20 });
+  });
+
+  it('names the partition whose offset can’t be read by time, and does not begin elsewhere', async () => {
+    await expect(positionOf({ listError: 6, autoOffsetReset: { duration: 1 } })).rejects.toMatchObject({
+      code: 'MILL_BROKER_ERROR',
+      message: expect.stringContaining('the first offset since 9999 of in-3'),
     });
   });
 

@@ -18,7 +18,7 @@ describe('options of a topology builder', () => {
     [() => started().addSource('s', wrong({})), 'Source s has no topic'],
     [
       () => started().addSource('s', wrong({ topics: ['a'], offsetReset: 'earlyest' })),
-      'addSource: the option offsetReset must be "earliest" or "latest" or "none", not "earlyest"',
+      'addSource: the option offsetReset must be "earliest", "latest", "none" or { duration: whole milliseconds, 0 or more }, not "earlyest"',
     ],
     [
       () => started().addSink('s', 'out', ['in'], wrong({ partitoner: null })),

@@ -55,6 +55,7 @@ const streamStages: readonly RandomStage[] = [
 
 const tableStages: readonly RandomStage[] = [
   { on: 'table', leaves: 'table', stage: fields({ do: oneOf('filter', 'filterNot', 'mapValues'), kept }) },
+  { on: 'table', leaves: 'table', stage: fields({ do: fc.constant('transformValues'), sees: oneOf('rows', 'deleted', 'state'), kept }) },
   { on: 'table', leaves: 'table', stage: fields({ do: fc.constant('join'), kind: kinds, kept }) },
   { on: 'table', leaves: 'table', stage: fields({ do: fc.constant('fkJoin'), kind: innerOrLeft, kept }) },
   { on: 'table', leaves: 'table', stage: fields({ do: fc.constant('groupBy'), by, aggregate: aggregates, kept }) },
@@ -68,6 +69,7 @@ const tableStages: readonly RandomStage[] = [
  */
 const countedStages: readonly RandomStage[] = [
   { on: 'counted', leaves: 'counted', stage: fields({ do: fc.constant('mapValues'), kept }) },
+  { on: 'counted', leaves: 'counted', stage: fields({ do: fc.constant('transformValues'), sees: fc.constant('rows'), kept }) },
   { on: 'counted', leaves: 'counted', stage: fields({ do: fc.constant('join'), kind: kinds, kept }) },
   { on: 'counted', leaves: 'stream', stage: fields({ do: fc.constant('toStream') }) },
 ];

@@ -25,6 +25,16 @@ export class PipelineStage {
     return text(this.definition, 'aggregate');
   }
 
+  /** What the transformer of the stage looks at. */
+  get sees(): string {
+    return text(this.definition, 'sees');
+  }
+
+  /** Name of the store that the transformer of the stage may use. */
+  get state(): string {
+    return `calls${this.index}`;
+  }
+
   get isKept(): boolean {
     return this.definition.kept === true || this.versions.historyRetention !== undefined;
   }

@@ -7,6 +7,7 @@ import { untilTimeLimit } from '../../../src/dsl/suppressed.js';
 import { isObject, list, NotBuiltError, object, type JsonObject } from '../../case.js';
 import { consumed, suppressBuffer, table } from './inputs.js';
 import { firstOrNull, keeps, mark, pair, PipelineStage, printed } from './pipeline-stage.js';
+import { callsStore, RowTransformer } from './row-transformer.js';
 import { applyToStream, type TextStream, type TextTable } from './pipeline-streams.js';
 
 export function pipeline(builder: StreamsBuilder, definition: JsonObject): void {
@@ -34,6 +35,11 @@ function applyToTable(rows: TextTable, stage: PipelineStage, right: () => TextTa
       return rows.filterNot(keeps, options);
     case 'mapValues':
       return rows.mapValues(mark, { ...options, valueSerde: consumed.valueSerde });
+    case 'transformValues': {
+      const { sees, state } = stage;
+      const used = sees === 'state' ? [callsStore(state)] : [];
+      return rows.transformValues(() => new RowTransformer(sees, state), { ...options, valueSerde: consumed.valueSerde, stores: used });
+    }
     case 'toStream':
       return rows.toStream(stage.named());
     case 'suppress':

@@ -1,5 +1,6 @@
 /** Streams of the same topics share one source node: two sources would each have to own the topic's committed offset. */
 import { MillraceError } from '../../errors.js';
+import { offsetResetLabel } from '../../time/offset-reset.js';
 import type { SourceOptions } from '../../topology/source-node.js';
 import type { StreamGraph } from './stream-graph.js';
 import type { StreamSourceNode } from './stream-source-node.js';
@@ -42,8 +43,9 @@ function checkSame(a: StreamSourceNode, b: StreamSourceNode): void {
 const options = ['offsetReset', 'keySerde', 'valueSerde', 'timestampExtractor', 'watermarks'] as const;
 
 function labelOf(source: SourceOptions, option: (typeof options)[number]): string | null {
-  const value = source[option] ?? null;
-  return typeof value === 'object' ? (value?.name ?? null) : value;
+  if (option !== 'offsetReset') return source[option]?.name ?? null;
+  const { offsetReset = null } = source;
+  return offsetReset === null ? null : offsetResetLabel(offsetReset);
 }
 
 function describeTopics(node: StreamSourceNode): string {

@@ -8,6 +8,8 @@ export interface StatefulNode {
   readonly name: string;
   readonly supplier: OperatorSupplier;
   readonly store: StoreSpec;
+  /** Stores added elsewhere that it uses besides. */
+  readonly stores: readonly string[];
   /** Works in event time, or may: watermarks have to reach it. */
   readonly usesEventTime: boolean;
 }
@@ -16,12 +18,13 @@ export function statefulNode(
   name: string,
   supplier: OperatorSupplier,
   store: StoreSpec,
-  options: { readonly usesEventTime?: boolean } = {},
+  options: { readonly usesEventTime?: boolean; readonly stores?: readonly string[] } = {},
 ): StatefulNode {
-  return Object.freeze({ kind: 'stateful', name, supplier, store, usesEventTime: options.usesEventTime ?? false });
+  const { usesEventTime = false, stores = [] } = options;
+  return Object.freeze({ kind: 'stateful', name, supplier, store, stores: Object.freeze(stores.slice()), usesEventTime });
 }
 
 export function writeStateful(node: StatefulNode, builder: TopologyBuilder, parents: readonly string[]): void {
-  builder.addOperator(node.name, node.supplier, parents);
+  builder.addOperator(node.name, node.supplier, parents, node.stores);
   builder.addStateStore(node.store, { processors: [node.name] });
 }

@@ -5,6 +5,7 @@
  * share a source. Names come from one counter, and each call takes the same numbers as the call of Kafka Streams' `InternalStreamsBuilder`,
  * so that stores and internal topics of an existing app are found under their names.
  */
+import { MillraceError } from '../../errors.js';
 import type { StoreSpec } from '../../stores/store.js';
 import type { GraphNode, TableNode } from './graph-node.js';
 import { stateStoreNode } from './state-store-node.js';
@@ -93,6 +94,24 @@ export class StreamGraph {
     return spec.name;
   }
 
+  /**
+   * The names of the stores that a processor uses; those that are given themselves are added.
+   *
+   * @param what the call, as in `process`
+   * @throws MILL_TOPOLOGY_INVALID when one of them is neither a name nor a store
+   */
+  storesOf(what: string, used: readonly (string | StoreSpec)[] = []): readonly string[] {
+    return used.map((store) => {
+      if (typeof store === 'string') return store;
+      if (isSpec(store)) return this.addStore(store);
+      const given = typeof store === 'object' ? 'something else' : String(store);
+      throw new MillraceError(
+        'MILL_TOPOLOGY_INVALID',
+        `${what}: stores takes names of stores and what stores.keyValue(…) and the like give, not ${given}.`,
+      );
+    });
+  }
+
   /** The table gets a store. */
   keep(table: TableNode): void {
     this.#kept.add(table);
@@ -135,4 +154,8 @@ export class StreamGraph {
   get copartitioned(): readonly (readonly string[])[] {
     return this.#copartitioned;
   }
+}
+
+function isSpec(store: unknown): store is StoreSpec {
+  return typeof store === 'object' && store !== null && 'name' in store && typeof store.name === 'string' && 'kind' in store;
 }

@@ -5,9 +5,9 @@ import type { FetchedChunk } from './fetched-chunk.js';
 
 /**
  * Where a partition goes on when its position is no longer in the log, or is one in a topic that was deleted and created again. `none` reports
- * MILL_OFFSET_OUT_OF_RANGE, MILL_TOPIC_RECREATED.
+ * MILL_OFFSET_OUT_OF_RANGE, MILL_TOPIC_RECREATED. A number is a timestamp in ms: at the first record that is no older, at the end when there is none.
  */
-export type OffsetReset = 'earliest' | 'latest' | 'none';
+export type OffsetReset = 'earliest' | 'latest' | 'none' | number;
 
 /** Time as the fetcher sees it; tests hold their own. */
 export interface FetcherClock {

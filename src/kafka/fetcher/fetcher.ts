@@ -10,6 +10,7 @@
 import { MillraceError } from '../../errors.js';
 import { backoffMs } from '../backoff.js';
 import { ErrorCodes, errorName, errorTreatment, isAuthorizationError } from '../error-codes.js';
+import { offsetAt } from '../offset-at.js';
 import type { FetchedPartition, FetchResponse, KafkaPort, TopicPartition } from '../port.js';
 import type { LaneName, PendingFetch } from './broker-lanes.js';
 import { BrokerLanes, QUICK_WAIT_MS } from './broker-lanes.js';
@@ -393,14 +394,15 @@ export class Fetcher {
       this.giveUp(state, new MillraceError(code, `Offset ${lost} of ${where} ${why}, and there is no reset policy.`, { details }));
       return;
     }
+    const named = typeof policy === 'number' ? `first since ${policy}` : policy;
     const lookUp = {};
     state.resetting = lookUp;
     let offset = -1;
     try {
-      const [answer] = await this.port.listOffsets([{ ...tp, at: policy, isolation: this.options.isolation }]);
+      const answer = await offsetAt(this.port, tp, policy, this.options.isolation);
       if (answer?.errorCode === ErrorCodes.NONE) offset = answer.offset;
     } catch (error) {
-      this.options.logger.info({ ...tp, err: error }, `the ${policy} offset of ${where} could not be read`);
+      this.options.logger.info({ ...tp, err: error }, `the ${named} offset of ${where} could not be read`);
     }
     if (state.resetting !== lookUp || this.partitions.get(partitionKey(state)) !== state) return;
     state.resetting = null;
@@ -409,7 +411,7 @@ export class Fetcher {
       this.metrics.resets++;
       this.options.logger.warn(
         { ...details, offset, lost, policy },
-        `offset ${lost} of ${where} ${why}: reading on at ${policy} offset ${offset}`,
+        `offset ${lost} of ${where} ${why}: reading on at ${named} offset ${offset}`,
       );
       state.moveTo(offset, this.clock.now());
       state.topicId = topicId ?? state.topicId;

@@ -1,5 +1,4 @@
 /** A user's asynchronous processor: a call outside the task, then the task's work on what it gave. */
-import { MillraceError } from '../../errors.js';
 import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import type { Headers } from '../../bytes/headers.js';
 import type { OperatorContext } from '../operator.js';
@@ -81,14 +80,4 @@ export class AsyncMapperWork<K, V, R> implements AsyncWork<K, V, R> {
       if (pending !== undefined) return pending.then(() => this.sendRest(pairs, timestamp));
     }
   }
-}
-
-/** Every task has a processor of its own. @throws MILL_TOPOLOGY_INVALID */
-export function checkSupplier(name: string, supplier: () => unknown): void {
-  if (supplier() !== supplier()) return;
-  throw new MillraceError(
-    'MILL_TOPOLOGY_INVALID',
-    `The supplier of processor ${name} gives the same object each time; it must make a new one, since every task has its own.`,
-    { details: { node: name } },
-  );
 }

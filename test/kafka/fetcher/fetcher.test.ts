@@ -355,6 +355,31 @@ describe('an offset out of range', () => {
     expect(warnings).toEqual([`offset 500 of t-0 is out of range: reading on at ${policy} offset 7`]);
   });
 
+  it('goes on at a time, and at the end when no record is as new', async () => {
+    reset = 12_345;
+    port.offsets = ({ topic, partition, at }) => ({ topic, partition, errorCode: 0, offset: at === 'latest' ? 9 : 7 });
+    await started([[p0, 500]]);
+    await port.take()[0]!.answer([{ partition: 0, errorCode: 1 }]);
+    expect(port.offsetQueries.map(({ at }) => at)).toEqual(['latest', 12_345]);
+    expect(warnings).toEqual(['offset 500 of t-0 is out of range: reading on at first since 12345 offset 7']);
+    port.offsets = ({ topic, partition, at }) => ({ topic, partition, errorCode: 0, offset: at === 'latest' ? 9 : -1 });
+    await port.take()[0]!.answer([{ partition: 0, errorCode: 1 }]);
+    expect(port.take()[0]!.asks).toEqual(['t-0@9']);
+  });
+
+  it('at a time is not the end when the broker could not tell it', async () => {
+    reset = 12_345;
+    await started([[p0, 500]]);
+    port.offsets = ({ topic, partition, at }) => ({
+      topic,
+      partition,
+      errorCode: at === 'latest' ? 0 : 6,
+      offset: at === 'latest' ? 9 : -1,
+    });
+    await port.take()[0]!.answer([{ partition: 0, errorCode: 1 }]);
+    expect(port.take()).toEqual([]);
+  });
+
   it('without a policy is reported, and the partition rests until it is sought', async () => {
     reset = 'none';
     const made = await started([[p0, 500]]);

@@ -75,6 +75,8 @@ export class OperatorHarness {
   readonly drops: DropReason[] = [];
   readonly streamTimers = new PunctuationQueue();
   readonly wallClockTimers = new PunctuationQueue();
+  /** Of what the operator has opened beside itself. */
+  readonly closings: (() => MaybeAsync)[] = [];
   now = 0;
   commitsAsked = 0;
   streamTime: number;
@@ -153,6 +155,9 @@ export class OperatorHarness {
       streamTime: () => this.streamTime,
       wallClock: () => this.now,
       schedule: (schedule, callback) => this.schedule(schedule, callback),
+      onClose: (close) => {
+        this.closings.push(close);
+      },
       requestCommit: () => {
         this.commitsAsked++;
       },

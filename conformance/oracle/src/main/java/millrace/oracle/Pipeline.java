@@ -61,6 +61,7 @@ final class Pipeline {
             case "filter" -> kept ? table.filter((k, v) -> keeps(v), name, rows) : table.filter((k, v) -> keeps(v), name);
             case "filterNot" -> kept ? table.filterNot((k, v) -> keeps(v), name, rows) : table.filterNot((k, v) -> keeps(v), name);
             case "mapValues" -> kept ? table.mapValues(v -> mark(v), name, rows) : table.mapValues(v -> mark(v), name);
+            case "transformValues" -> transformValues(table, step);
             case "toStream" -> streams.continueWith(table.toStream(name));
             case "suppress" -> table.suppress(step.suppressed());
             case "join" -> join(table, step);
@@ -70,6 +71,16 @@ final class Pipeline {
             case "groupBy" -> group(table, step);
             default -> throw new UnsupportedOperationException("stage of a table " + step.action());
         };
+    }
+
+    private KTable<String, String> transformValues(KTable<String, String> table, Step step) {
+        String[] stores = step.sees().equals("state") ? new String[] {step.state()} : new String[0];
+        for (String name : stores) {
+            builder.addStateStore(Stores.keyValueStoreBuilder(Stores.inMemoryKeyValueStore(name), TEXT, Serdes.Integer()));
+        }
+        return step.isKept()
+            ? table.transformValues(() -> new RowTransformer(step.sees(), step.state()), step.rows(), step.named(), stores)
+            : table.transformValues(() -> new RowTransformer(step.sees(), step.state()), step.named(), stores);
     }
 
     private KTable<String, String> join(KTable<String, String> table, Step step) {
@@ -141,6 +152,16 @@ final class Pipeline {
 
         String by() {
             return stage.path("by").asText();
+        }
+
+        /** What the transformer of the stage looks at. */
+        String sees() {
+            return stage.path("sees").asText();
+        }
+
+        /** Name of the store that the transformer of the stage may use. */
+        String state() {
+            return "calls" + index;
         }
 
         String aggregate() {

@@ -1,0 +1,23 @@
+import { ErrorCodes } from './error-codes.js';
+import type { IsolationLevel, KafkaPort, OffsetAnswer, TopicPartition } from './port.js';
+
+/**
+ * The offset to begin at. A timestamp stands for the first record that is no older, and for the end of the partition when there is none: the end is read before, so that
+ * a record that arrives meanwhile is not skipped.
+ *
+ * @returns what the broker answers; `undefined` when it leaves the partition out
+ */
+export async function offsetAt(
+  port: Pick<KafkaPort, 'listOffsets'>,
+  { topic, partition }: TopicPartition,
+  at: 'earliest' | 'latest' | number,
+  isolation: IsolationLevel,
+): Promise<OffsetAnswer | undefined> {
+  const ask = async (point: typeof at): Promise<OffsetAnswer | undefined> =>
+    (await port.listOffsets([{ topic, partition, at: point, isolation }]))[0];
+  if (typeof at === 'string') return ask(at);
+  const end = await ask('latest');
+  if (end?.errorCode !== ErrorCodes.NONE) return end;
+  const found = await ask(at);
+  return found?.errorCode === ErrorCodes.NONE && found.offset < 0 ? end : found;
+}
