@@ -1,45 +1,118 @@
-/** `npm run simulate -- --seeds N [--from S] [--seed S] [--job everything|async]`: random fault schedules against the in-memory cluster; a failing seed is named and can be run again alone. */
+/**
+ * `npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job everything|joins|async] [--standbys] [--processes P]`: random fault schedules against the
+ * in-memory cluster. A failing seed is named, shrunk to the parts that it takes, and can be run again alone, exactly as it was.
+ */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { runSchedule, type ScheduleJob } from '../test/simulation/schedule.js';
+import type { JobVariant } from '../integration-tests/exactly-once/job-topology.js';
+import { drawPlan } from '../test/simulation/plan.js';
+import { complement, partsOf, shrinkParts } from '../test/simulation/plan-parts.js';
+import { runSchedule, type ScheduleOptions } from '../test/simulation/schedule.js';
 import { runMain } from './run-main.js';
+import { runSeeds } from './simulation/pool.js';
+
+/** Failing seeds that are shrunk, and runs that each of them may take. */
+const shrunkSeeds = 3;
+const tries = 200;
+const jobs = ['everything', 'joins', 'async'] as const satisfies readonly JobVariant[];
+
+interface Options {
+  readonly seeds: number;
+  readonly from: number;
+  readonly seed: number | null;
+  readonly only: readonly string[] | null;
+  readonly processes: number;
+  readonly schedule: { readonly job: (typeof jobs)[number]; readonly standbys: boolean };
+}
 
 await runMain(async () => {
-  const { values } = parseArgs({
-    options: {
-      seeds: { type: 'string', default: '1000' },
-      from: { type: 'string', default: '1' },
-      seed: { type: 'string' },
-      job: { type: 'string' },
-    },
+  const options = optionsOf(process.argv.slice(2));
+  if (typeof options !== 'string') return options.seed === null ? runMany(options) : runOne(options.seed, options);
+  console.error(
+    `${options}\nUsage: npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job ${jobs.join('|')}] [--standbys] [--processes P]`,
+  );
+  return 1;
+});
+
+async function runOne(seed: number, { only, schedule }: Options): Promise<number> {
+  const { log, faults, ...rest } = await runSchedule(seed, {
+    ...schedule,
+    keepLog: true,
+    without: only === null ? undefined : leftAway(seed, schedule, only),
   });
-  const job: ScheduleJob = values.job === 'async' ? 'async' : 'everything';
-  if (values.seed !== undefined) {
-    const { log, faults, ...rest } = await runSchedule(Number(values.seed), { keepLog: true, job });
-    for (const line of log) console.log(line);
-    console.log(rest);
-    for (const fault of faults) console.log(fault);
-    return faults.length > 0 ? 1 : 0;
-  }
-  const [from, seeds] = [Number(values.from), Number(values.seeds)];
-  const totals = { schedules: 0, failed: 0, crashes: 0, actions: 0, records: 0, virtualMs: 0, steps: 0 };
+  for (const line of log) console.log(line);
+  console.log(rest);
+  for (const fault of faults) console.log(fault);
+  return faults.length > 0 ? 1 : 0;
+}
+
+async function runMany({ seeds, from, processes, schedule }: Options): Promise<number> {
+  const totals = { schedules: 0, crashes: 0, actions: 0, records: 0, virtualMs: 0, steps: 0 };
+  const failed: number[] = [];
   const startedAt = performance.now();
-  for (let seed = from; seed < from + seeds; seed++) {
-    const result = await runSchedule(seed, { job });
+  await runSeeds({ from, count: seeds }, schedule, processes, (result) => {
     totals.schedules++;
     totals.crashes += result.crashes;
     totals.actions += result.actions;
     totals.records += result.records;
     totals.virtualMs += result.virtualMs;
     totals.steps += result.steps;
-    if (result.faults.length === 0) continue;
-    totals.failed++;
-    console.log(`seed ${seed} failed: ${result.faults.slice(0, 3).join('\n  ')}`);
-  }
+    if (result.faults.length === 0) return;
+    failed.push(result.seed);
+    console.log(`seed ${result.seed} failed: ${result.faults.slice(0, 3).join('\n  ')}`);
+  });
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(
     `${totals.schedules} schedules, ${totals.actions} faults (${totals.crashes} crashes), ${totals.records} records in, ` +
       `${Math.round(totals.virtualMs / 1000)} s of virtual time, ${totals.steps} steps in ${seconds.toFixed(1)} s ` +
-      `(${(totals.schedules / seconds).toFixed(1)} a second): ${totals.failed} failed`,
+      `(${(totals.schedules / seconds).toFixed(1)} a second): ${failed.length} failed`,
   );
-  return totals.failed > 0 ? 1 : 0;
-});
+  for (const seed of failed.slice(0, shrunkSeeds)) await tellShortest(seed, schedule);
+  return failed.length > 0 ? 1 : 0;
+}
+
+async function tellShortest(seed: number, schedule: Options['schedule']): Promise<void> {
+  const parts = partsOf(drawPlan(seed, { ...schedule, plain: false }));
+  const fails = async (without: ReadonlySet<string>): Promise<boolean> =>
+    (await runSchedule(seed, { ...schedule, without })).faults.length > 0;
+  const kept = await shrinkParts(parts, fails, tries);
+  const { faults } = await runSchedule(seed, { ...schedule, without: complement(parts, kept) });
+  console.log(`seed ${seed}, ${kept.length} of ${parts.length} parts: ${faults[0] ?? 'passes'}`);
+  const { job, standbys } = schedule;
+  const how = `${job === 'everything' ? '' : ` --job ${job}`}${standbys ? ' --standbys' : ''}`;
+  console.log(`Again: npm run simulate -- --seed ${seed}${how} --only ${kept.join(',')}`);
+}
+
+function leftAway(seed: number, schedule: Options['schedule'], only: readonly string[]): ScheduleOptions['without'] {
+  const parts = partsOf(drawPlan(seed, { ...schedule, plain: false }));
+  const unknown = only.filter((part) => !parts.includes(part));
+  if (unknown.length > 0) throw new Error(`seed ${seed} has no part ${unknown.join(', ')}; it has ${parts.join(', ')}`);
+  return complement(parts, only);
+}
+
+function optionsOf(args: string[]): Options | string {
+  const text = { type: 'string' } as const;
+  const options = { seeds: text, from: text, seed: text, only: text, job: text, processes: text, standbys: { type: 'boolean' } } as const;
+  let values;
+  try {
+    ({ values } = parseArgs({ args, options }));
+  } catch (error) {
+    return String(error instanceof Error ? error.message : error);
+  }
+  for (const name of ['seeds', 'from', 'seed', 'processes'] as const) {
+    const value = values[name];
+    if (value !== undefined && !/^[1-9]\d*$/.test(value)) return `--${name} is a whole number above 0, not ${value}`;
+  }
+  const { seeds = '1000', from = '1', seed, only, processes = String(availableParallelism()), standbys = false } = values;
+  const job = jobs.find((name) => name === (values.job ?? 'everything'));
+  if (job === undefined) return `--job is ${jobs.join(', ')}, not ${values.job}`;
+  if (only !== undefined && seed === undefined) return '--only goes with --seed';
+  return {
+    seeds: Number(seeds),
+    from: Number(from),
+    seed: seed === undefined ? null : Number(seed),
+    only: only === undefined ? null : only.split(','),
+    processes: Number(processes),
+    schedule: { job, standbys },
+  };
+}

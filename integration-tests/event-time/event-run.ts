@@ -88,9 +88,9 @@ export class EventRun {
   }
 
   async proxied(): Promise<{ readonly instance: JobProcess; readonly proxy: KafkaProxy }> {
-    const proxy = await KafkaProxy.start(this.brokers[0] ?? '');
-    this.proxies.push(proxy);
-    return { instance: this.instance([proxy.bootstrapServer]), proxy };
+    const proxies = await KafkaProxy.inFrontOf(this.brokers);
+    this.proxies.push(...proxies);
+    return { instance: this.instance(proxies.map(({ bootstrapServer }) => bootstrapServer)), proxy: proxies[0] as KafkaProxy };
   }
 
   async feed(readings: readonly Reading[]): Promise<void> {

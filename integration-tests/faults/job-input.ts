@@ -1,36 +1,46 @@
 import { partitionForKey } from '../../src/bytes/murmur2.js';
 import { delay } from '../../src/kafka/backoff.js';
 import type { KafkaPort } from '../../src/kafka/port.js';
-import { RecordBatchBuilder } from '../../src/kafka/record-batch/record-batch-builder.js';
+import { inputsOf, type JobTopics, type JobVariant } from '../exactly-once/job-topology.js';
+import { TopicWriter } from './topic-writer.js';
 
 /** Milliseconds between two batches of a running load. */
 const beatMs = 20;
+/** Milliseconds of event time between the load and what follows its end: past every window. */
+const farMs = 10_000;
 
 /**
- * Writes the job's input: keys in turn, values that count up. What the topic then holds is what the job must have worked on; a batch whose
- * acknowledgement got lost is written again, and counts twice in the model as well.
+ * Writes the job's input: keys in turn, values that count up; beside it, when the variant joins, rows of the table, some of them deleted, and the other stream.
+ * No two records have the same timestamp, and each topic is in their order.
  */
 export class JobInput {
+  /** Records of the topic `input`. */
   sent = 0;
+  private time = 0;
   private running: { stop: boolean; readonly done: Promise<void> } | null = null;
+  private readonly writers: ReadonlyMap<keyof JobTopics, TopicWriter>;
 
   constructor(
-    private readonly port: KafkaPort,
-    private readonly topic: string,
+    port: KafkaPort,
+    topics: JobTopics,
+    variant: JobVariant,
     private readonly partitions: number,
     private readonly keys: number,
-  ) {}
+  ) {
+    this.writers = new Map(inputsOf(variant).map((name) => [name, new TopicWriter(port, topics[name], partitions)]));
+  }
 
   async send(count: number): Promise<void> {
-    const builders = Array.from({ length: this.partitions }, () => new RecordBatchBuilder({ maxBatchBytes: 1_000_000 }));
     for (let i = 0; i < count; i++) {
       const number = this.sent + i;
-      const key = Buffer.from(`key-${number % this.keys}`);
-      const value = Buffer.alloc(4);
-      value.writeInt32BE(Math.floor(number / this.keys));
-      builders[partitionForKey(key, 0, key.length, this.partitions)]?.appendRaw(Date.now(), key, 0, key.length, value, 0, 4, null);
+      const key = `key-${number % this.keys}`;
+      this.append('input', key, Math.floor(number / this.keys));
+      // What comes beside it looks arbitrary and depends on the number alone.
+      const mixed = Math.imul(number + 1, 0x9e37_79b1) >>> 24;
+      if (mixed % 8 < 3) this.append('others', key, number);
+      if (mixed % 8 > 5) this.append('rows', key, mixed < 32 ? null : number);
     }
-    await Promise.all(builders.map((builder, partition) => this.write(partition, builder)));
+    await this.flush();
     this.sent += count;
   }
 
@@ -58,31 +68,37 @@ export class JobInput {
     await running.done;
   }
 
-  private async write(partition: number, builder: RecordBatchBuilder): Promise<void> {
-    const taken = builder.take();
-    if (taken === null) return;
-    taken.stamp(null, 0);
-    for (const { buffer } of taken.batches) await this.writeUntilDone(partition, buffer);
-  }
-
-  private async writeUntilDone(partition: number, batch: Buffer): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      const failed = await this.writeOnce(partition, batch, attempt > 1).catch((error: unknown) => String(error));
-      if (failed === null) return;
-      if (attempt === 500) throw new Error(`input could not be written: ${failed}`);
-      await delay(100);
+  /**
+   * One record more in each partition of each topic, later than all windows of those before: with it, joins that wait for more input go on to the end of what
+   * was sent.
+   */
+  async nudge(): Promise<void> {
+    this.time = Math.max(this.time, Date.now()) + farMs;
+    for (let partition = 0; partition < this.partitions; partition++) {
+      const key = this.keyOf(partition);
+      for (const name of this.writers.keys()) this.append(name, key, this.sent);
+      this.sent++;
     }
+    await this.flush();
   }
 
-  private async writeOnce(partition: number, batch: Buffer, refresh: boolean): Promise<string | null> {
-    const { topics } = await this.port.metadata([this.topic], { refresh });
-    const leader = topics.get(this.topic)?.partitions[partition]?.leader ?? -1;
-    const { partitions } = await this.port.produce(leader, {
-      transactionalId: null,
-      acks: -1,
-      timeoutMs: 10_000,
-      partitions: [{ topic: this.topic, partition, records: [batch] }],
-    });
-    return partitions[0]?.errorCode === 0 ? null : `error ${partitions[0]?.errorCode}`;
+  private append(name: keyof JobTopics, key: string, number: number | null): void {
+    const writer = this.writers.get(name);
+    if (writer === undefined) return;
+    this.time = Math.max(this.time + 1, Date.now());
+    const value = number === null ? null : Buffer.alloc(4);
+    value?.writeInt32BE(number ?? 0);
+    writer.append(this.time, key, value);
+  }
+
+  private async flush(): Promise<void> {
+    await Promise.all([...this.writers.values()].map((writer) => writer.flush()));
+  }
+
+  private keyOf(partition: number): string {
+    for (let number = 0; ; number++) {
+      const key = Buffer.from(`key-${number}`);
+      if (partitionForKey(key, 0, key.length, this.partitions) === partition) return key.toString();
+    }
   }
 }

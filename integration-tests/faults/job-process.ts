@@ -138,7 +138,8 @@ export class JobProcess {
   }
 
   private send(command: JobCommand): void {
-    this.child?.send(command);
+    // It may end just now, which its exit tells.
+    this.child?.send(command, () => undefined);
   }
 
   private take(message: JobMessage): void {

@@ -8,22 +8,14 @@ import { createKafkajsPort } from '../../src/kafka/kafkajs/kafkajs-port.js';
 import { silentLogger } from '../../src/observability/logger.js';
 import { tryLockDirectory } from '../../src/stores/directory-lock.js';
 import type { StackCredentials } from '../../scripts/stack/credentials.js';
-import { JobOutput } from '../exactly-once/job-model.js';
-import type { JobTopics, JobVariant } from '../exactly-once/job-topology.js';
+import { JobOutput } from '../exactly-once/job-output.js';
+import { joinConfig, topicsOf, type JobTopics, type JobVariant } from '../exactly-once/job-topology.js';
 import { JobInput } from './job-input.js';
 import { JobProcess } from './job-process.js';
 import { KafkaProxy } from './kafka-proxy.js';
 import { until } from './until.js';
 
-const topicNames = [
-  'input',
-  'mapped',
-  'updates',
-  'commits',
-  'windows',
-  'finals',
-  'rekeyed',
-] as const satisfies readonly (keyof JobTopics)[];
+const allTopics = [...new Set([...topicsOf('joins'), ...topicsOf('async')])];
 
 export interface JobRunOptions {
   /** Default: those of the shared stack. */
@@ -52,6 +44,7 @@ export class JobRun {
 
   private constructor(
     readonly applicationId: string,
+    /** Those that the variant uses are there. */
     readonly topics: JobTopics,
     readonly port: KafkaPort,
     /** Stands in for the system's temporary folder. */
@@ -59,7 +52,8 @@ export class JobRun {
     private readonly brokers: readonly string[],
     readonly options: JobRunOptions,
   ) {
-    this.input = new JobInput(port, topics.input, options.partitions ?? 3, options.keys ?? 60);
+    const variant = options.variant ?? 'everything';
+    this.input = new JobInput(port, topics, variant, options.partitions ?? 3, options.keys ?? 60);
     this.output = new JobOutput(port, topics, options.variant ?? 'everything', options.bounded);
   }
 
@@ -69,9 +63,14 @@ export class JobRun {
     const sasl = options.credentials && { mechanism: 'plain', ...options.credentials.superUser };
     const port = createKafkajsPort({ brokers, clientId: 'job-test', sasl }, silentLogger);
     await port.connect();
-    const topics = Object.fromEntries(topicNames.map((name) => [name, `${applicationId}-${name}`])) as Record<keyof JobTopics, string>;
+    const topics = Object.fromEntries(allTopics.map((name) => [name, `${applicationId}-${name}`])) as Record<keyof JobTopics, string>;
     const created = await port.admin.createTopics(
-      Object.values(topics).map((name) => ({ topic: name, partitions: options.partitions ?? 3, replicationFactor: -1, configs: {} })),
+      topicsOf(options.variant ?? 'everything').map((name) => ({
+        topic: topics[name],
+        partitions: options.partitions ?? 3,
+        replicationFactor: -1,
+        configs: {},
+      })),
     );
     for (const { topic, errorCode } of created) if (errorCode !== 0) throw new Error(`topic ${topic}: error ${errorCode}`);
     return new JobRun(applicationId, topics, port, await mkdtemp(join(tmpdir(), 'millrace-job-')), brokers, options);
@@ -89,31 +88,53 @@ export class JobRun {
       topics,
       variant: options.variant ?? 'everything',
       bounded: options.bounded,
-      config: { ...options.config, ...sasl, ...config, applicationId, bootstrapServers: via },
+      config: {
+        ...(options.variant === 'joins' && joinConfig),
+        ...options.config,
+        ...sasl,
+        ...config,
+        applicationId,
+        bootstrapServers: via,
+      },
     };
     const instance = new JobProcess(name, setup, { TMPDIR: folder });
     this.instances.push(instance);
     return instance;
   }
 
-  /** An instance behind a proxy of its own. */
+  /** An instance behind proxies of its own, one for each broker; `proxy` is the first of them. */
   async proxied(
     name?: string,
     config: Partial<StreamsConfig> = {},
-  ): Promise<{ readonly instance: JobProcess; readonly proxy: KafkaProxy }> {
-    const proxy = await KafkaProxy.start(this.brokers[0] ?? '');
-    this.proxies.push(proxy);
-    return { instance: this.instance(name, [proxy.bootstrapServer], config), proxy };
+  ): Promise<{ readonly instance: JobProcess; readonly proxy: KafkaProxy; readonly proxies: readonly KafkaProxy[] }> {
+    const proxies = await KafkaProxy.inFrontOf(this.brokers);
+    this.proxies.push(...proxies);
+    const via = proxies.map(({ bootstrapServer }) => bootstrapServer);
+    return { instance: this.instance(name, via, config), proxy: proxies[0] as KafkaProxy, proxies };
   }
 
-  /** Waits until the committed output has all that the input calls for, and gives what is wrong with it. */
-  async differences(deadlineMs = 60_000): Promise<string[]> {
+  /** Waits until the committed output has all that the input calls for, once that is written to its end. */
+  async complete(deadlineMs = 60_000): Promise<void> {
+    const waits = this.options.variant === 'joins';
+    let [nudgeAt, pause] = [0, 1500];
     await until(
       'the output has everything',
-      () => this.output.isComplete(),
+      async () => {
+        if (waits && Date.now() >= nudgeAt) {
+          await this.input.nudge();
+          nudgeAt = Date.now() + (pause *= 2);
+          return false;
+        }
+        return this.output.isComplete();
+      },
       deadlineMs,
       () => `${this.output.counts()}\n${this.story()}`,
     );
+  }
+
+  /** Waits until the committed output is complete, and gives what is wrong with it. */
+  async differences(deadlineMs?: number): Promise<string[]> {
+    await this.complete(deadlineMs);
     const faults = this.output.differences().slice(0, 10);
     if (faults.length > 0) faults.push(this.story());
     return faults;

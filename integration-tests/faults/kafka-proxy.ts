@@ -1,8 +1,8 @@
 /**
  * A TCP proxy in front of one broker that understands Kafka's frames: a test looks at each request and response as it passes and decides its fate.
  *
- * Clients stay behind it, because the broker's address in responses is replaced by the proxy's: an address is a host and a four-byte port, side by side
- * in every version of Metadata, FindCoordinator and DescribeCluster, so the port is overwritten in place.
+ * Clients stay behind it, because the brokers' addresses in responses are replaced by those of their proxies: an address is a host and a four-byte port, side by
+ * side in every version of Metadata, FindCoordinator and DescribeCluster, so the port is overwritten in place.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -27,27 +27,34 @@ export class KafkaProxy {
   /** Asked for each response, with its request, before the client gets it. */
   onResponse: Judge = pass;
   private readonly links = new Set<Link>();
-  private readonly address: AddressRewrite;
 
   private constructor(
     private readonly server: Server,
     private readonly target: { readonly host: string; readonly port: number },
+    addresses: readonly AddressRewrite[],
   ) {
-    this.address = new AddressRewrite(target.host, target.port, (server.address() as AddressInfo).port);
     server.on('connection', (client) => {
-      const link = new Link(client, connect(target), this.address, this);
+      const link = new Link(client, connect(target), addresses, this);
       this.links.add(link);
       link.onEnd = () => this.links.delete(link);
     });
   }
 
-  /** In front of `broker` (`host:port` as it calls itself in its metadata), on a free port of this machine. */
-  static async start(broker: string): Promise<KafkaProxy> {
-    const [host = '', port = ''] = broker.split(':');
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new KafkaProxy(server, { host, port: Number(port) });
+  /** In front of each of a cluster's brokers (`host:port` as they call themselves in their metadata), on free ports of this machine. */
+  static async inFrontOf(brokers: readonly string[]): Promise<KafkaProxy[]> {
+    const made = await Promise.all(
+      brokers.map(async (broker) => {
+        const [host = '', port = ''] = broker.split(':');
+        const server = createServer();
+        server.listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        return { server, target: { host, port: Number(port) } };
+      }),
+    );
+    const addresses = made.map(
+      ({ server, target }) => new AddressRewrite(target.host, target.port, (server.address() as AddressInfo).port),
+    );
+    return made.map(({ server, target }) => new KafkaProxy(server, target, addresses));
   }
 
   get bootstrapServer(): string {
@@ -81,7 +88,7 @@ class Link {
   constructor(
     private readonly client: Socket,
     private readonly broker: Socket,
-    address: AddressRewrite,
+    addresses: readonly AddressRewrite[],
     judges: { readonly onRequest: Judge; readonly onResponse: Judge },
   ) {
     client.setNoDelay(true);
@@ -96,7 +103,9 @@ class Link {
       const request = this.unanswered.get(frame.readInt32BE(4));
       if (request === undefined) return;
       this.unanswered.delete(request.correlationId);
-      if (this.obey(await judges.onResponse(request))) client.write(address.rewrite(frame));
+      if (!this.obey(await judges.onResponse(request))) return;
+      for (const address of addresses) address.rewrite(frame);
+      client.write(frame);
     });
     for (const socket of [client, broker]) {
       socket.on('error', () => this.cut());
@@ -160,10 +169,9 @@ class AddressRewrite {
     this.from.writeInt32BE(port, host.length);
   }
 
-  rewrite(frame: Buffer): Buffer {
+  rewrite(frame: Buffer): void {
     for (let at = frame.indexOf(this.from); at >= 0; at = frame.indexOf(this.from, at + 1)) {
       frame.writeInt32BE(this.newPort, at + this.host.length);
     }
-    return frame;
   }
 }

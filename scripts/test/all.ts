@@ -9,6 +9,7 @@ import { printProgress } from '../stack/progress.js';
 import type { Stack } from '../stack/stack.js';
 import { startStack } from '../stack/stack.js';
 import { runBenchSmoke } from './bench-smoke.js';
+import { runChaos } from './chaos.js';
 import { runConformance, runDifferential } from './conformance.js';
 import type { Counts } from './counts.js';
 import { oneFailed, sum } from './counts.js';
@@ -30,6 +31,7 @@ const beforeStack: readonly Step[] = [
 function onStack(env: Readonly<Record<string, string>>): readonly Step[] {
   return [
     { name: 'integration tests', run: () => runJest({ project: 'integration', env }) },
+    { name: 'fault lab', run: () => runChaos() },
     { name: 'conformance', run: () => runConformance(env) },
     { name: 'benchmarks, small', run: () => runBenchSmoke(env) },
     { name: 'random cases beside Kafka Streams', run: () => runDifferential(env) },

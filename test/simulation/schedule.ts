@@ -2,13 +2,15 @@
  * One simulated run: a cluster, a few app instances and a schedule of faults, all from a seed. At its end the faults stop, everything is started, and the committed
  * output must become exactly what the model says.
  */
-import { jobTopology, type JobTopics } from '../../integration-tests/exactly-once/job-topology.js';
 import { asyncTopology } from '../../integration-tests/exactly-once/async-topology.js';
-import { JobOutput } from '../../integration-tests/exactly-once/job-model.js';
+import { JobOutput } from '../../integration-tests/exactly-once/job-output.js';
+import { jobTopology, topicsOf, type JobTopics, type JobVariant } from '../../integration-tests/exactly-once/job-topology.js';
+import { partitionForKey } from '../../src/bytes/murmur2.js';
 import type { NetworkFaults } from '../../src/testing/in-memory-kafka/client-network.js';
 import { inMemoryKafka, type InMemoryKafka } from '../../src/testing/in-memory-kafka/in-memory-kafka.js';
-import { Random } from '../../src/testing/in-memory-kafka/random.js';
 import { CallCounts } from './call-counts.js';
+import { drawPlan, type Action, type FedRecord, type SchedulePlan } from './plan.js';
+import { withoutParts } from './plan-parts.js';
 import { SimulatedApp } from './simulated-app.js';
 import { VirtualWorld } from './virtual-world.js';
 
@@ -34,83 +36,70 @@ const topics: JobTopics = {
   rekeyed: 'rekeyed',
   windows: 'windows',
   finals: 'finals',
+  rows: 'rows',
+  others: 'others',
+  enriched: 'enriched',
+  pairs: 'pairs',
 };
 /** Long enough for sessions, transactions and rebalances to time out one after the other. */
 const patienceMs = 600_000;
+/** Event time between the records of a schedule and what follows them at its end: past every window. */
+const farMs = 10_000;
 /** Connections of an app. */
 const purposes = ['main', 'restore', 'standby'] as const;
 const startableAgain: ReadonlySet<string> = new Set(['notRunning', 'error']);
 
-/** `async`: calls that go on beside the tasks; else everything that waits for nothing. */
-export type ScheduleJob = 'everything' | 'async';
+export interface ScheduleOptions {
+  readonly keepLog?: boolean;
+  /** As the first schedules were drawn: see `PlanOptions`. */
+  readonly plain?: boolean;
+  readonly standbys?: boolean;
+  /** `async`: calls that go on beside the tasks. `joins`: everything that waits for nothing, and joins. Default: everything. */
+  readonly job?: JobVariant;
+  /** Names of parts of the schedule (`partsOf`) that are left away. */
+  readonly without?: ReadonlySet<string>;
+}
 
-/** `plain`: every instance without copies of state and as a dynamic member, as in the schedules that were drawn before there were others. */
-export async function runSchedule(
-  seed: number,
-  options: { readonly keepLog?: boolean; readonly plain?: boolean; readonly job?: ScheduleJob } = {},
-): Promise<ScheduleResult> {
-  const run = new Schedule(seed, options.keepLog ?? false, options.plain ?? false, options.job ?? 'everything');
-  return run.run();
+export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<ScheduleResult> {
+  const { job = 'everything', plain = false, standbys = false, keepLog = false, without } = options;
+  const plan = drawPlan(seed, { job, plain, standbys });
+  return new Schedule(seed, without === undefined ? plan : withoutParts(plan, without), job, keepLog).run();
 }
 
 class Schedule {
-  private readonly random: Random;
   private readonly world: VirtualWorld;
   private readonly kafka: InMemoryKafka;
   private readonly apps: SimulatedApp[];
-  private readonly faults: NetworkFaults;
   private readonly calm: NetworkFaults = { delayMs: [0.2, 2] };
   private readonly log: string[] = [];
   private readonly calls = new CallCounts();
   private isCalm = false;
+  /** Answers come so much later, ms. */
+  private slowness = 0;
   private crashes = 0;
   private actions = 0;
+  private inputTime = 0;
 
   constructor(
     private readonly seed: number,
+    private readonly plan: SchedulePlan,
+    private readonly job: JobVariant,
     private readonly keepLog: boolean,
-    plain: boolean,
-    private readonly job: ScheduleJob,
   ) {
-    const random = (this.random = new Random(seed));
-    this.world = new VirtualWorld(random.fork());
-    this.kafka = inMemoryKafka({
-      seed: random.int(0, 0x7fff_ffff),
-      clock: this.world.clockOf(this.world.outside),
-      brokers: random.pick([1, 1, 3]),
-      transactionV2: random.chance(0.5),
-      minSessionTimeoutMs: 100,
-      markerDelayMs: random.pick<[number, number]>([
-        [0, 1],
-        [0, 20],
-        [0, 500],
-      ]),
-    });
-    this.faults = this.drawFaults();
-    const partitions = random.int(1, 3);
-    for (const topic of Object.values(topics) as string[]) this.kafka.createTopic(topic, partitions);
-    const variety = plain ? plainVariety : drawVariety(new Random(seed ^ 0x5eed));
-    const config = {
-      ...variety.config,
-      applicationId,
-      commitInterval: random.pick([10, 100, 100, 500]),
-      sessionTimeout: random.pick([1000, 6000]),
-      heartbeatInterval: 300,
-      rebalanceTimeout: random.pick([3000, 60_000]),
-      transactionTimeout: random.pick([1000, 10_000]),
-    };
-    const ids = random.fork();
+    this.world = new VirtualWorld(plan.world);
+    this.kafka = inMemoryKafka({ ...plan.cluster, clock: this.world.clockOf(this.world.outside), minSessionTimeoutMs: 100 });
+    for (const name of topicsOf(job === 'async' ? 'everything' : job)) this.kafka.createTopic(topics[name], plan.partitions);
     this.apps = Array.from(
-      { length: random.int(1, 3) },
+      { length: plan.apps },
       (_, index) =>
         new SimulatedApp(`app-${index}`, {
-          isStatic: variety.isStatic,
+          isStatic: plan.isStatic,
           world: this.world,
           kafka: this.kafka,
           topology: (process) => (job === 'async' ? asyncTopology(topics, callTimes, this.calls.of(process)) : jobTopology(topics, job)),
-          config,
-          faults: () => (this.isCalm ? this.calm : this.faults),
-          newId: () => ids.uuid(),
+          config: { ...plan.config, applicationId },
+          faults: () => this.network(),
+          newId: () => plan.ids.uuid(),
           log: (instance, level, message, fields) => {
             if (level !== 'debug' && level !== 'trace') this.note(`${instance} ${level} ${message}`, fields);
           },
@@ -119,22 +108,19 @@ class Schedule {
   }
 
   async run(): Promise<ScheduleResult> {
-    const { world, random } = this;
+    const { world } = this;
     const unhandled: string[] = [];
     const onUnhandled = (error: unknown): void => void unhandled.push(`unhandled: ${error instanceof Error ? error.stack : String(error)}`);
     process.on('unhandledRejection', onUnhandled);
     world.install();
     try {
       for (const app of this.apps) app.start();
-      const actions = random.int(5, 25);
-      for (let i = 0; i < actions; i++) {
-        this.feed(random.int(0, 12));
-        await world.run(random.pick([5, 50, 300, 1500, 5000]) * random.next());
-        this.act();
+      for (const { feed, waitMs, actions } of this.plan.steps) {
+        this.feed(feed);
+        if (waitMs > 0) await world.run(waitMs);
+        for (const action of actions) this.act(action);
       }
-      this.feed(random.int(1, 20));
-      const output = await this.settle();
-      const faults = [...(output === null ? [] : output), ...this.calls.faults(), ...unhandled];
+      const faults = [...(await this.settle()), ...this.calls.faults(), ...unhandled];
       return {
         seed: this.seed,
         faults,
@@ -153,7 +139,7 @@ class Schedule {
   }
 
   /** Faults end, everything runs: the output has to get complete and right. */
-  private async settle(): Promise<string[] | null> {
+  private async settle(): Promise<string[]> {
     const { world, kafka } = this;
     this.isCalm = true;
     this.note('calm');
@@ -161,7 +147,8 @@ class Schedule {
     for (let broker = 1; broker <= 3; broker++) kafka.startBroker(broker);
     const output = new JobOutput(kafka.port({ clientId: 'checker' }), topics, this.job);
     const until = world.now + patienceMs;
-    while (world.now < until) {
+    if (this.job === 'joins') this.nudge();
+    for (let looks = 1; world.now < until; looks++) {
       this.restartStopped();
       await world.run(500);
       if (await output.isComplete()) {
@@ -170,10 +157,17 @@ class Schedule {
         await output.isComplete();
         return output.differences();
       }
+      if (this.job === 'joins' && looks % 20 === 0) this.nudge();
     }
     await output.isComplete();
     const states = this.apps.map(({ name, app }) => `${name} ${app?.state ?? 'dead'}`).join(', ');
     return [`not complete after ${patienceMs} ms: ${output.counts()} (${states})`, ...output.differences().slice(0, 5)];
+  }
+
+  private network(): NetworkFaults {
+    const { network } = this.plan;
+    if (this.isCalm) return this.calm;
+    return this.slowness === 0 ? network : { ...network, delayMs: [0, this.slowness] };
   }
 
   private restartStopped(): void {
@@ -184,45 +178,49 @@ class Schedule {
     }
   }
 
-  private feed(count: number): void {
-    const { random } = this;
-    const records = Array.from({ length: count }, () => {
-      const value = Buffer.alloc(4);
-      value.writeInt32BE(random.int(0, 1000));
-      return { key: `k${random.int(0, 7)}`, value };
-    });
-    this.kafka.produce(topics.input, records);
+  private feed(records: readonly FedRecord[]): void {
+    if (this.job !== 'joins') {
+      this.kafka.produce(
+        topics.input,
+        records.map(({ key, value }) => ({ key, value: int32(value) })),
+      );
+      return;
+    }
+    for (const { key, value, row, other } of records) {
+      this.produce('input', key, value);
+      if (row !== undefined) this.produce('rows', key, row);
+      if (other !== undefined) this.produce('others', key, other);
+    }
   }
 
-  private act(): void {
-    const { random, kafka } = this;
+  /** One record more in each partition of each topic, so that joins go on to the end of what was fed. */
+  private nudge(): void {
+    this.inputTime = Math.max(this.inputTime, Math.floor(this.world.wallClock)) + farMs;
+    for (let partition = 0; partition < this.plan.partitions; partition++) {
+      const key = keyOf(partition, this.plan.partitions);
+      for (const name of ['input', 'rows', 'others'] as const) this.produce(name, key, 1001);
+    }
+  }
+
+  /** In the order of time, no two records at the same: then one model says what joins give. */
+  private produce(name: keyof JobTopics, key: string, value: number | null): void {
+    this.inputTime = Math.max(this.inputTime + 1, Math.floor(this.world.wallClock));
+    this.kafka.produce(topics[name], [{ key, value: value === null ? null : int32(value), timestamp: this.inputTime }]);
+  }
+
+  private act(action: Action): void {
+    const { kafka } = this;
     this.actions++;
-    const app = random.pick(this.apps as [SimulatedApp, ...SimulatedApp[]]);
-    const action = random.pick([
-      'crash',
-      'crash',
-      'pause',
-      'cut',
-      'away',
-      'close',
-      'start',
-      'start',
-      'moved',
-      'broker',
-      'compact',
-      'nothing',
-    ]);
-    this.note(`${action} ${app.name}`);
-    const later = (ms: number, run: () => void): void =>
-      void this.world.clockOf(this.world.outside).setTimer(() => {
-        if (!this.isCalm) run();
-      }, ms);
-    switch (action) {
-      case 'crash':
+    const app = this.apps['app' in action ? action.app : 0] as SimulatedApp;
+    this.note(`${action.kind} ${'app' in action ? app.name : ''}`);
+    switch (action.kind) {
+      case 'crash': {
+        const { backAfter } = action;
         this.crashes++;
         app.crash();
-        if (random.chance(0.7)) later(random.int(0, 5000), () => this.revive(app));
+        if (backAfter !== null) this.later(backAfter, () => this.revive(app));
         return;
+      }
       case 'moved':
         this.crashes++;
         app.crash();
@@ -230,17 +228,15 @@ class Schedule {
         app.start();
         return;
       case 'pause':
-        app.pauseFor(random.pick([100, 1500, 8000, 15_000]));
+        app.pauseFor(action.ms);
         return;
       case 'cut':
-        for (const purpose of purposes) if (app.process !== null) kafka.cut(`${app.process.name}-${purpose}`);
+        for (const client of clientsOf(app)) kafka.cut(client);
         return;
       case 'away': {
-        const { process } = app;
-        if (process === null) return;
-        const clients = purposes.map((purpose) => `${process.name}-${purpose}`);
+        const clients = clientsOf(app);
         for (const client of clients) kafka.cut(client, true);
-        later(random.pick([200, 3000, 12_000]), () => {
+        this.later(action.ms, () => {
           for (const client of clients) kafka.heal(client);
         });
         return;
@@ -251,40 +247,37 @@ class Schedule {
       case 'start':
         this.revive(app);
         return;
-      case 'broker': {
-        const broker = random.int(1, 3);
-        kafka.stopBroker(broker);
-        later(random.pick([10, 1000, 4000]), () => kafka.startBroker(broker));
+      case 'broker':
+        kafka.stopBroker(action.broker);
+        this.later(action.ms, () => kafka.startBroker(action.broker));
         return;
-      }
       case 'compact':
         for (const topic of kafka.topics) if (topic.endsWith('-changelog')) kafka.compact(topic);
         return;
+      case 'clock':
+        app.setClock(action.byMs);
+        return;
+      case 'slow':
+        this.slowness = action.delayMs;
+        this.later(action.ms, () => {
+          this.slowness = 0;
+        });
+        return;
+      case 'nothing':
+        return;
     }
+  }
+
+  private later(ms: number, run: () => void): void {
+    this.world.clockOf(this.world.outside).setTimer(() => {
+      if (!this.isCalm) run();
+    }, ms);
   }
 
   private revive(app: SimulatedApp): void {
     if (app.app !== null && !startableAgain.has(app.app.state)) return;
     app.crash();
     app.start();
-  }
-
-  private drawFaults(): NetworkFaults {
-    const { random } = this;
-    const rate = random.pick([0, 0.002, 0.01, 0.03]);
-    return {
-      delayMs: random.pick<readonly [number, number]>([
-        [0.1, 1],
-        [0.5, 10],
-        [1, 80],
-      ]),
-      loseRequest: rate,
-      loseResponse: rate,
-      duplicate: random.pick([0, 0, rate]),
-      arriveLate: random.pick([0, 0.5]),
-      lateMs: [0, random.pick([50, 3000])],
-      silenceMs: [0, random.pick([1, 500, 8000])],
-    };
   }
 
   private note(message: string, fields: object = {}): void {
@@ -296,16 +289,19 @@ class Schedule {
   }
 }
 
-const plainVariety = { config: {}, isStatic: false };
+function clientsOf({ process }: SimulatedApp): readonly string[] {
+  return process === null ? [] : purposes.map((purpose) => `${process.name}-${purpose}`);
+}
 
-/** How the instances of a schedule keep copies of state; drawn apart, so that the rest of a schedule is the same with and without. */
-function drawVariety(random: Random) {
-  const config = {
-    numStandbyReplicas: random.pick([0, 0, 1, 2]),
-    acceptableRecoveryLag: random.pick([0, 5, 10_000]),
-    maxWarmupReplicas: random.int(1, 2),
-    probingRebalanceInterval: 60_000,
-    assignor: random.pick(['sticky', 'sticky', 'range'] as const),
-  };
-  return { config, isStatic: random.chance(0.3) };
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}
+
+function keyOf(partition: number, partitions: number): string {
+  for (let number = 0; ; number++) {
+    const key = Buffer.from(`k${number}`);
+    if (partitionForKey(key, 0, key.length, partitions) === partition) return key.toString();
+  }
 }

@@ -27,6 +27,7 @@ export class SimulatedApp {
   readonly errors: Error[] = [];
   private disk: InMemoryDirectory;
   private starts = 0;
+  private clockOffsetMs = 0;
 
   constructor(
     readonly name: string,
@@ -42,6 +43,7 @@ export class SimulatedApp {
   start(): void {
     const { world, kafka, config, isStatic, log } = this.options;
     const process = new SimulatedProcess(`${this.name}.${++this.starts}`);
+    process.clockOffsetMs = this.clockOffsetMs;
     this.process = process;
     const { disk } = this;
     const logger: Logger = loggerTo((level, message, fields) => log(process.name, level, message, fields));
@@ -83,6 +85,12 @@ export class SimulatedApp {
   /** SIGSTOP until then. */
   pauseFor(ms: number): void {
     if (this.process !== null) this.process.pausedUntil = this.options.world.now + ms;
+  }
+
+  /** Sets the machine's wall clock forward, or back. */
+  setClock(byMs: number): void {
+    this.clockOffsetMs += byMs;
+    if (this.process !== null) this.process.clockOffsetMs = this.clockOffsetMs;
   }
 
   close(): void {

@@ -12,6 +12,8 @@ import type { SimulationClock } from '../../src/testing/in-memory-kafka/simulati
 export class SimulatedProcess {
   isDead = false;
   pausedUntil = 0;
+  /** How far its wall clock is from the right time. */
+  clockOffsetMs = 0;
 
   constructor(readonly name: string) {}
 }
@@ -56,6 +58,11 @@ export class VirtualWorld {
   /** Milliseconds since the world began. */
   get now(): number {
     return this.time;
+  }
+
+  /** Milliseconds since 1970, by a clock that is right. */
+  get wallClock(): number {
+    return epochMs + this.time;
   }
 
   clockOf(owner: SimulatedProcess): SimulationClock {
@@ -129,7 +136,7 @@ export class VirtualWorld {
     };
     Object.assign(globalThis, { setTimeout: timer, setInterval: interval, setImmediate: immediate });
     Object.assign(globalThis, { clearTimeout: clear, clearInterval: clear, clearImmediate: clear });
-    Date.now = () => Math.floor(epochMs + this.time);
+    Date.now = () => Math.floor(epochMs + this.time + this.current.clockOffsetMs);
     Math.random = () => this.random.next();
     performance.now = () => (this.time += glanceMs);
   }

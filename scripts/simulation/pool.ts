@@ -1,0 +1,46 @@
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { ScheduleOptions, ScheduleResult } from '../../test/simulation/schedule.js';
+
+export type SeedResult = Omit<ScheduleResult, 'log'>;
+
+export interface Task {
+  readonly seed: number;
+  readonly options: Pick<ScheduleOptions, 'job' | 'standbys'>;
+}
+
+/** Runs schedules on several processes; a process that dies makes it reject. */
+export async function runSeeds(
+  { from, count }: { readonly from: number; readonly count: number },
+  options: Task['options'],
+  processes: number,
+  onResult: (result: SeedResult) => void,
+): Promise<void> {
+  let next = from;
+  const work = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const child = fork(join(import.meta.dirname, 'worker.ts'), { execArgv: ['--import', 'tsx'] });
+      let seed = -1;
+      let isDone = false;
+      const give = (): void => {
+        if (next === from + count) {
+          isDone = true;
+          child.kill();
+          return;
+        }
+        seed = next++;
+        child.send({ seed, options } satisfies Task);
+      };
+      child.on('message', (result: SeedResult) => {
+        onResult(result);
+        give();
+      });
+      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        if (isDone) resolve();
+        else reject(new Error(`the process that ran seed ${seed} ended with ${code ?? signal}`));
+      });
+      give();
+    });
+  await Promise.all(Array.from({ length: Math.min(processes, count) }, work));
+}

@@ -1,0 +1,16 @@
+/** Runs the schedules its parent names, one after the other. A process of its own, because a schedule takes over the globals for time and randomness. */
+import { runSchedule } from '../../test/simulation/schedule.js';
+import type { SeedResult, Task } from './pool.js';
+
+// Without its parent it has no reason to live.
+process.on('disconnect', () => process.exit(1));
+
+process.on('message', ({ seed, options }: Task) => {
+  runSchedule(seed, options).then(
+    ({ log: _log, ...result }) => process.send?.(result satisfies SeedResult),
+    (error: unknown) => {
+      console.error(`seed ${seed}:`, error);
+      process.exit(1);
+    },
+  );
+});
