@@ -7,12 +7,20 @@
  * @module millrace
  */
 export { StreamsApp } from './app/streams-app.js';
-export type { CloseOptions, StreamsAppEvents, StreamsState, UncaughtErrorAnswer, UncaughtErrorHandler } from './app/streams-app.js';
+export type {
+  CloseOptions,
+  RemoveThreadOptions,
+  StreamsAppEvents,
+  StreamsState,
+  UncaughtErrorAnswer,
+  UncaughtErrorHandler,
+} from './app/streams-app.js';
 export type {
   AppMetrics,
   GlobalTablesSnapshot,
   GroupMetricsSnapshot,
   StandbyMetricsSnapshot,
+  StreamThreadSnapshot,
   TaskMetricsSnapshot,
 } from './app/app-metrics.js';
 export type { FailureSnapshot, RestartMetricsSnapshot } from './app/restarts.js';
@@ -24,6 +32,7 @@ export type {
   RestartOptions,
 } from './runtime/restart-strategy.js';
 export type { StreamsConfig } from './app/config.js';
+export type { TopologyContext, TopologyFactory, TopologyModule } from './app/topology-module.js';
 export type { GroupView, GroupViewMember } from './rebalance/group-view.js';
 export { errorTable, KafkaTransportError, MillraceError } from './errors.js';
 export type { ErrorCode, MillraceErrorOptions } from './errors.js';

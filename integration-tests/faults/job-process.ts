@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { AppMetrics, RestoreProgress, StreamsState } from '../../src/index.js';
-import type { JobCalls, JobCommand, JobMessage } from '../exactly-once/job-messages.js';
+import type { JobCalls, JobMessage } from '../exactly-once/job-messages.js';
 import { until } from './until.js';
 
 const jobFile = fileURLToPath(new URL('../exactly-once/job.ts', import.meta.url));
@@ -30,7 +30,7 @@ export class JobProcess {
     /** What the process is told; the job's own unless it runs another file. */
     private readonly setup: object,
     private readonly env: Readonly<Record<string, string>> = {},
-    private readonly file = jobFile,
+    private readonly file: string = jobFile,
   ) {}
 
   get isAlive(): boolean {
@@ -133,13 +133,14 @@ export class JobProcess {
     );
   }
 
-  story(): string {
-    return [`${this.name}: state ${this.state}, errors ${JSON.stringify(this.errors)}`, ...this.lines].join('\n');
-  }
-
-  private send(command: JobCommand): void {
+  /** One of the commands of the file that it runs. */
+  send(command: string): void {
     // It may end just now, which its exit tells.
     this.child?.send(command, () => undefined);
+  }
+
+  story(): string {
+    return [`${this.name}: state ${this.state}, errors ${JSON.stringify(this.errors)}`, ...this.lines].join('\n');
   }
 
   private take(message: JobMessage): void {

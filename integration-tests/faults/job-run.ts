@@ -30,6 +30,11 @@ export interface JobRunOptions {
   /** Beyond the library's defaults. */
   readonly config?: Partial<StreamsConfig>;
   readonly credentials?: StackCredentials;
+  /** What the instances run. Default: the job. */
+  readonly file?: string;
+  /** What they are told besides. */
+  readonly setup?: object;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -85,6 +90,7 @@ export class JobRun {
     const { applicationId, topics, folder, options } = this;
     const sasl = options.credentials && { sasl: { mechanism: 'plain', ...options.credentials.user } };
     const setup = {
+      ...options.setup,
       topics,
       variant: options.variant ?? 'everything',
       bounded: options.bounded,
@@ -97,7 +103,7 @@ export class JobRun {
         bootstrapServers: via,
       },
     };
-    const instance = new JobProcess(name, setup, { TMPDIR: folder });
+    const instance = new JobProcess(name, setup, { TMPDIR: folder, ...options.env }, options.file);
     this.instances.push(instance);
     return instance;
   }

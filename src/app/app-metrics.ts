@@ -22,16 +22,18 @@ export interface AppMetrics {
   readonly restarts: RestartMetricsSnapshot;
   /** By task id; also tasks that ran here and have moved away (`active` is false then). */
   readonly tasks: Readonly<Record<string, TaskMetricsSnapshot>>;
-  /** Barriers and commits. null before the app has started, as all below. */
+  /** Barriers and commits; of several threads the latencies are those of the slowest, and the last epoch is the latest. null before the app has started, as all below. */
   readonly epochs: EpochMetricsSnapshot | null;
-  /** How the stream thread spends its time. */
+  /** How the stream thread spends its time; several threads: their mean. */
   readonly thread: ThreadMetricsSnapshot | null;
   /** Requests and bytes of output, changelogs included. */
   readonly producer: ProducerMetrics | null;
   /** Fetches of input: requests, bytes, failures, positions set anew, stalls. Restores are not in it. */
   readonly fetcher: Readonly<FetcherMetrics> | null;
-  /** Where this instance stands in its consumer group. */
+  /** Where this instance stands in its consumer group; with several threads the member id is that of the first. */
   readonly group: GroupMetricsSnapshot | null;
+  /** Each stream thread by its index, in `GroupViewMember` and in the log; what stands above is of all of them together. Empty before the start. */
+  readonly threads: Readonly<Record<string, StreamThreadSnapshot>>;
   /** Copies of other instances' tasks that follow their changelogs here, by task id. */
   readonly standbys: Readonly<Record<string, StandbyMetricsSnapshot>>;
   /** Stores that are being restored now, with progress and time left; empty when everything runs. */
@@ -40,6 +42,16 @@ export interface AppMetrics {
   readonly globalTables: GlobalTablesSnapshot | null;
   /** Total of `dropped` over tasks, global tables and reasons. */
   readonly droppedRecords: number;
+}
+
+/** One stream thread of an instance. */
+export interface StreamThreadSnapshot {
+  readonly epochs: EpochMetricsSnapshot;
+  /** How it spends its time. */
+  readonly thread: ThreadMetricsSnapshot;
+  readonly producer: ProducerMetrics;
+  readonly fetcher: Readonly<FetcherMetrics>;
+  readonly group: GroupMetricsSnapshot;
 }
 
 /** Of all global tables and stores of the instance together. */
@@ -116,6 +128,7 @@ const nothingYet: Omit<AppMetrics, keyof OwnMetrics | 'globalTables'> = Object.f
   producer: null,
   fetcher: null,
   group: null,
+  threads: {},
   standbys: {},
   restoring: [],
   droppedRecords: 0,
@@ -157,14 +170,18 @@ export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, glob
       numLateRecordsDropped: metrics.dropped.get('late') ?? 0,
     };
   }
-  return {
-    ...own,
-    tasks,
+  const thread: StreamThreadSnapshot = {
     epochs: built.epochMetrics.snapshot(),
     thread: built.thread.timeShares.snapshot(performance.now()),
     producer: built.producer.metrics(),
     fetcher: { ...built.fetcher.metrics },
     group: groupSnapshot(built.member),
+  };
+  return {
+    ...own,
+    tasks,
+    ...thread,
+    threads: { [built.index]: thread },
     standbys: standbySnapshots(built),
     restoring: built.restorer.progress(),
     globalTables,

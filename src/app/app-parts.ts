@@ -1,41 +1,20 @@
 import { MillraceError } from '../errors.js';
 import { delay } from '../kafka/backoff.js';
 import type { IsolationLevel, KafkaPort } from '../kafka/port.js';
-import type { GroupView } from '../rebalance/group-view.js';
 import { errorPolicy } from '../runtime/error-policy.js';
 import { GlobalTables } from '../runtime/global-tables.js';
 import { LocalState } from '../runtime/local-state.js';
 import type { SerdeDefaults } from '../runtime/serde-defaults.js';
-import type { StandbyUpdateListener } from '../runtime/standby-listener.js';
-import type { RestoreListener } from '../runtime/state-restorer.js';
 import { buildThread, type BuiltThread } from '../runtime/thread-factory.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { Topology } from '../topology/nodes.js';
 import { qualifiedName } from '../topology/task-layout.js';
-import type { InputEnd } from '../transactions/committed-metadata.js';
+import type { AppListener, StartOptions } from './app-engine.js';
 import type { AppPlatform } from './app-platform.js';
 import { BoundedRun } from './bounded-run.js';
 import type { ResolvedConfig } from './config.js';
 import { prepareTopics } from './internal-topics.js';
 import { threadSettings } from './thread-settings.js';
-
-/** What happens in the parts, for the app. */
-export interface AppPartsListener {
-  /** Tasks are being moved or restored, or everything assigned runs. */
-  onActivity(activity: 'rebalancing' | 'running'): void;
-  /** An error that nothing here can mend. `restart` null: what failed can't be replaced (a global table, as in Kafka Streams). */
-  onError(error: unknown, restart: ((pauseMs: number) => void) | null): void;
-  onFatal(error: Error): void;
-  onGroupView(view: GroupView): void;
-}
-
-/** What is settled only when the app starts. */
-export interface StartOptions {
-  readonly restoreListener: RestoreListener;
-  readonly standbyListener: StandbyUpdateListener;
-  /** How a bounded run ends; null for an app without end. */
-  readonly bounds: InputEnd | null;
-}
 
 /** How long a stop that no longer waits for the broker may still take for the local state, ms. */
 const abandonWithinMs = 1000;
@@ -50,6 +29,7 @@ export class AppParts {
   directory: InstanceDirectory | null = null;
   built: BuiltThread | null = null;
   globals: GlobalTables | null = null;
+  localState: LocalState | null = null;
   /** Where a bounded run ends is known once the topics are. */
   run: BoundedRun | null = null;
   private paused = false;
@@ -71,7 +51,9 @@ export class AppParts {
     private readonly config: ResolvedConfig,
     private readonly serdes: SerdeDefaults,
     private readonly platform: AppPlatform,
-    private readonly listener: AppPartsListener,
+    private readonly listener: AppListener,
+    /** Of the stream thread in its process. */
+    private readonly index = 0,
   ) {
     this.isolation = config.processingGuarantee === 'exactly_once' ? 'read_committed' : 'read_uncommitted';
     this.whenClosed.catch(() => undefined);
@@ -144,6 +126,7 @@ export class AppParts {
     this.directory = directory;
     this.mustBeOpen();
     const localState = await LocalState.read(directory, logger);
+    this.localState = localState;
     this.mustBeOpen();
     const [main, restore] = [this.openPort('main'), this.openPort('restore')];
     await this.unlessClosed(Promise.all([main.connect(), restore.connect()]));
@@ -166,7 +149,7 @@ export class AppParts {
     const built = buildThread(
       threadSettings(config, {
         topology,
-        index: 0,
+        index: this.index,
         serdes: this.serdes,
         stateDirectory: directory,
         localState,

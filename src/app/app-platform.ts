@@ -2,11 +2,14 @@
 import { createKafkajsPort } from '../kafka/kafkajs/kafkajs-port.js';
 import type { ConnectionConfig, KafkaPort } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
+import type { AppEngine, EngineParts } from './app-engine.js';
 import { StateDirectory, type InstanceDirectory, type StateDirectoryOptions } from '../stores/state-directory.js';
 
 export interface AppPlatform {
   openPort(config: ConnectionConfig, logger: Logger): KafkaPort;
   openDirectory(options: StateDirectoryOptions): Promise<InstanceDirectory>;
+  /** Default: one stream thread in the caller's own. */
+  readonly openEngine?: (parts: EngineParts) => AppEngine;
 }
 
 export const realPlatform: AppPlatform = {

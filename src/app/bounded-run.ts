@@ -4,7 +4,6 @@ import { errorName } from '../kafka/error-codes.js';
 import type { IsolationLevel, KafkaPort, TopicPartition } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import { formatTaskId } from '../rebalance/task-id.js';
-import type { RunSummary } from './run-until-end.js';
 import { recoveryOf } from '../runtime/recovery.js';
 import { TaskPlans } from '../runtime/task-plans.js';
 import type { BuiltThread } from '../runtime/thread-factory.js';
@@ -12,6 +11,7 @@ import type { Topology } from '../topology/nodes.js';
 import { isLoop, subTopologyOrder } from '../topology/sub-topology-order.js';
 import { decodeCommittedMetadata, type InputEnd } from '../transactions/committed-metadata.js';
 import { fetchCommittedOffsets } from '../transactions/committed-offsets.js';
+import type { EndOffsets } from './app-engine.js';
 
 export interface BoundedRunParts {
   readonly port: KafkaPort;
@@ -82,7 +82,7 @@ export class BoundedRun {
     }
   }
 
-  get offsets(): RunSummary['offsets'] {
+  get offsets(): EndOffsets {
     const offsets: Record<string, Record<number, number>> = {};
     for (const { inputs } of this.tasks) {
       for (const { topic, partition } of inputs) {

@@ -23,8 +23,8 @@ export interface StreamsConfig {
   readonly commitInterval?: number;
   /** When results of aggregations and tables go downstream, unless an operator says otherwise. Default `onCommit`: the last value of a key in each epoch. */
   readonly emit?: 'onCommit' | 'onUpdate';
-  /** Stream threads. This version runs one. */
-  readonly threads?: 1;
+  /** Stream threads, 1 to 128. Default 1, in the caller's own JavaScript thread. More run in workers, and need the topology as a module: `StreamsApp.fromModule`. */
+  readonly threads?: number;
   /**
    * Directory of the local state, for this instance alone. Default: a folder of its own for each instance under `millrace` in the system's temporary
    * directory. Name a durable one in production.
@@ -146,6 +146,8 @@ export type ResolvedConfig = Required<
   };
 
 const mebibyte = 1024 * 1024;
+/** Each is a worker with a heap of its own. */
+const mostThreads = 128;
 
 /** Fills in defaults. Throws MILL_CONFIG_INVALID that lists every fault at once. */
 export function resolveConfig(config: StreamsConfig): ResolvedConfig {
@@ -165,7 +167,7 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     processingGuarantee: exactlyOnce ? 'exactly_once' : 'at_least_once',
     commitInterval: config.commitInterval ?? (exactlyOnce ? 100 : 1000),
     emit: config.emit ?? 'onCommit',
-    threads: 1,
+    threads: config.threads ?? 1,
     stateDir: config.stateDir ?? null,
     storeEngine: config.storeEngine ?? 'leveldb',
     statestoreCacheMaxBytes: config.statestoreCacheMaxBytes ?? 64 * mebibyte,
@@ -305,8 +307,8 @@ function findFaults(config: StreamsConfig): string[] {
   oneOf(faults, config, 'storeEngine', ['leveldb', 'memory']);
   const wrongReset = config.autoOffsetReset === undefined ? null : offsetResetOption(config.autoOffsetReset);
   if (wrongReset !== null) faults.push(`autoOffsetReset must be ${wrongReset}`);
-  if (config.threads !== undefined && (config.threads as number) !== 1)
-    faults.push('threads must be 1 in this version: start more instances instead');
+  whole(faults, config, 'threads', 1);
+  if (typeof config.threads === 'number' && config.threads > mostThreads) faults.push(`threads must be at most ${mostThreads}`);
   milliseconds(faults, config, 'commitInterval', 0);
   atLeast(faults, config, 'statestoreCacheMaxBytes', 0);
   atLeast(faults, config, 'maxUncommittedBytes', 64 * 1024);

@@ -41,6 +41,11 @@ const app: Catalogue<AppMetrics> = {
   producer: { unit: 'more metrics', meaning: 'counters of the producer' },
   fetcher: { unit: 'more metrics', meaning: 'counters of reading input, restores not included' },
   group: { unit: 'more metrics', meaning: '`GroupMetricsSnapshot`: where this instance stands in its consumer group' },
+  threads: {
+    unit: 'more metrics',
+    meaning:
+      '`StreamThreadSnapshot` by index: `epochs`, `thread`, `producer`, `fetcher` and `group` of each stream thread. Above they are of all threads together: counters added up, also of threads that have ended; latencies of the slowest; `thread` the mean',
+  },
   standbys: {
     unit: 'more metrics',
     meaning: '`StandbyMetricsSnapshot` by task id, for every copy of another instance’s task here',

@@ -1,9 +1,8 @@
 import { MillraceError } from '../errors.js';
 import { anyObject, flag, milliseconds, requireOptions, type ShapeOf } from '../errors/checked-options.js';
-import type { BuiltThread } from '../runtime/thread-factory.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
+import type { BoundedWork, EndOffsets } from './app-engine.js';
 import type { AppMetrics } from './app-metrics.js';
-import type { BoundedRun } from './bounded-run.js';
 import type { StreamsState } from './streams-app.js';
 
 /** How a bounded run ends. */
@@ -27,7 +26,7 @@ export interface RunSummary {
   readonly recordsOut: number;
   readonly epochs: number;
   /** Where the run ended: by topic, then partition. */
-  readonly offsets: Readonly<Record<string, Readonly<Record<number, number>>>>;
+  readonly offsets: EndOffsets;
 }
 
 /** What a bounded run asks of its app. */
@@ -35,7 +34,7 @@ export interface BoundedApp {
   onState(listener: (state: StreamsState) => void): () => void;
   onError(listener: () => void): () => void;
   /** Starts the app with bounds. */
-  begin(end: InputEnd): Promise<{ readonly run: BoundedRun; readonly built: BuiltThread } | null>;
+  begin(end: InputEnd): Promise<BoundedWork | null>;
   /** Nothing, when it was not begun here. */
   close(timeout: number | undefined): Promise<void>;
   failure(): Error | null;
@@ -64,9 +63,9 @@ export async function runBounded(app: BoundedApp, options: RunUntilEndOptions): 
   try {
     const begun = await app.begin(finalResults ? 'final' : 'read');
     if (begun === null) throw new MillraceError('MILL_INVARIANT', 'a bounded run has begun without bounds');
-    await begun.run.untilComplete(begun.built, stop.signal);
+    const offsets = await begun.untilComplete(stop.signal);
     await app.close(closeTimeout);
-    return summaryOf(app.metrics(), begun.run);
+    return summaryOf(app.metrics(), offsets);
   } catch (error) {
     await app.close(closeTimeout).catch(() => undefined);
     throw app.failure() ?? (signal?.aborted === true ? signal.reason : error);
@@ -76,7 +75,7 @@ export async function runBounded(app: BoundedApp, options: RunUntilEndOptions): 
   }
 }
 
-function summaryOf({ tasks, epochs }: AppMetrics, { offsets }: BoundedRun): RunSummary {
+function summaryOf({ tasks, epochs }: AppMetrics, offsets: EndOffsets): RunSummary {
   const recordsIn = Object.values(tasks).reduce((sum, task) => sum + task.recordsProcessed, 0);
   return { recordsIn, recordsOut: epochs?.recordsProduced ?? 0, epochs: epochs?.epochs ?? 0, offsets };
 }

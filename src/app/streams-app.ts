@@ -6,23 +6,23 @@ import type { Logger } from '../observability/logger.js';
 import { emptyGroupView, type GroupView } from '../rebalance/group-view.js';
 import { SerdeDefaults } from '../runtime/serde-defaults.js';
 import type { StandbyUpdateListener } from '../runtime/standby-listener.js';
-import { explainWatermarks } from '../runtime/explain-watermarks.js';
 import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { RestoreListener } from '../runtime/state-restorer.js';
 import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
-import { StoreQueries } from '../queries/store-queries.js';
-import { AppParts } from './app-parts.js';
-import { AppQueryHost } from './app-query-host.js';
+import type { StoreQueries } from '../queries/store-queries.js';
+import type { AppEngine, EngineParts, ThreadPool } from './app-engine.js';
 import { StoreAccess } from './store-access.js';
 import { runBounded, type RunSummary, type RunUntilEndOptions } from './run-until-end.js';
-import { snapshotMetrics, type AppMetrics } from './app-metrics.js';
+import type { AppMetrics } from './app-metrics.js';
+import { LocalEngine } from './local-engine.js';
 import { realPlatform, type AppPlatform } from './app-platform.js';
 import { comparedResultFaults } from './compared-results.js';
 import { reusedSourceTopicFaults } from './reused-source-topics.js';
 import { resolveConfig, type StreamsConfig } from './config.js';
 import { exhausted, Restarts } from './restarts.js';
+import { loadApp } from './load-app.js';
 
 /**
  * `created` → `rebalancing` ⇄ `running` → `pendingShutdown` → `notRunning`; after an error that stops the app `pendingError` → `error`. The states of Kafka
@@ -46,6 +46,13 @@ export interface CloseOptions {
   readonly leaveGroup?: boolean;
 }
 
+/** For `app.removeThread`. */
+export interface RemoveThreadOptions {
+  /** Milliseconds; default 30 000. After it the thread ends without having committed what is open (MILL_CLOSE_TIMEOUT). */
+  readonly timeout?: number;
+}
+
+const removeShape = { timeout: milliseconds } satisfies ShapeOf<RemoveThreadOptions>;
 const closeShape = { timeout: milliseconds, leaveGroup: flag } satisfies ShapeOf<CloseOptions>;
 
 /** What `app.on` tells of: the arguments of a listener by event. */
@@ -78,7 +85,7 @@ export class StreamsApp extends StoreAccess {
   /** Null: the option `restart` decides alone. */
   private uncaughtErrorHandler: UncaughtErrorHandler | null = null;
   private readonly restarts: Restarts;
-  private readonly parts: AppParts;
+  private readonly engine: AppEngine;
   private ending: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
   private failure: Error | null = null;
@@ -91,49 +98,71 @@ export class StreamsApp extends StoreAccess {
    * @param platform for tests: what stands in for sockets and files
    * @throws MILL_CONFIG_INVALID with every fault of the configuration and every node without a serde; MILL_TOPOLOGY_INVALID when the topology was not built
    */
-  constructor(
-    private readonly topology: Topology,
-    config: StreamsConfig,
-    platform: AppPlatform = realPlatform,
-  ) {
+  constructor(topology: Topology, config: StreamsConfig, platform: AppPlatform = realPlatform) {
     checkTopology(topology, 'StreamsApp');
     super();
     const resolved = resolveConfig(config);
+    if (resolved.threads > 1 && platform.openEngine === undefined) {
+      throw new MillraceError(
+        'MILL_CONFIG_INVALID',
+        `threads: ${resolved.threads} needs the topology as a module, which each thread imports: await StreamsApp.fromModule(new URL('./topology.js', import.meta.url), config)`,
+      );
+    }
     this.logger = resolved.logger;
     this.restarts = new Restarts(resolved.restart, resolved.logger);
     const serdes = new SerdeDefaults(resolved.defaultKeySerde, resolved.defaultValueSerde);
-    this.parts = new AppParts(topology, resolved, serdes, platform, {
-      onActivity: (activity) => {
-        if (this.currentState === 'running' || this.currentState === 'rebalancing') this.become(activity);
+    const parts: EngineParts = {
+      topology,
+      config: resolved,
+      serdes,
+      platform,
+      listener: {
+        onActivity: (activity) => {
+          if (this.currentState === 'running' || this.currentState === 'rebalancing') this.become(activity);
+        },
+        onError: (error, restart) => {
+          this.decide(error, restart);
+        },
+        onFatal: (error) => {
+          this.fail(error);
+        },
+        onGroupView: (view) => {
+          this.view = view;
+          this.emitting(() => this.events.emit('group', view));
+        },
       },
-      onError: (error, restart) => {
-        this.decide(error, restart);
-      },
-      onFatal: (error) => {
-        this.fail(error);
-      },
-      onGroupView: (view) => {
-        this.view = view;
-        this.emitting(() => this.events.emit('group', view));
-      },
-    });
-    this.queries = new StoreQueries(
-      new AppQueryHost({
-        topology,
-        serdes,
-        state: () => this.currentState,
-        built: () => this.parts.built,
-        globals: () => this.parts.globals,
-        groupView: () => this.view,
-        processId: () => this.parts.directory?.processId ?? null,
-      }),
-    );
+      state: () => this.currentState,
+      groupView: () => this.view,
+    };
+    this.engine = platform.openEngine?.(parts) ?? new LocalEngine(parts);
+    this.queries = this.engine.queries;
     const faults = [
       ...serdes.missing(topology),
       ...reusedSourceTopicFaults(topology, resolved.deserializationHandler),
       ...comparedResultFaults(topology, resolved.processingGuarantee),
     ];
     if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });
+  }
+
+  /**
+   * An app whose topology is a module of its own: what `threads` above 1 need, since every thread imports it. With one thread it is as if the module's topology were given to the constructor.
+   *
+   * @param module `new URL('./topology.js', import.meta.url)`, or an absolute path; see `TopologyModule` for what it exports
+   * @param config what the module's export `config` does not give. With several threads it must be plain data: functions, and serdes, come from the module; a logger and listeners may be given
+   * @throws MILL_CONFIG_INVALID also when the module can't be imported or is none; otherwise as the constructor; what the module's function throws
+   * @example
+   * ```ts
+   * const app = await StreamsApp.fromModule(new URL('./topology.js', import.meta.url), {
+   *   applicationId: 'word-count',
+   *   bootstrapServers: 'localhost:9092',
+   *   threads: 4,
+   * });
+   * await app.start();
+   * ```
+   */
+  static async fromModule(module: URL | string, config: StreamsConfig): Promise<StreamsApp> {
+    const loaded = await loadApp(module, config);
+    return new StreamsApp(loaded.topology, loaded.config, loaded.platform);
   }
 
   /** Where the app stands; `on('state', …)` tells of changes. */
@@ -178,7 +207,7 @@ export class StreamsApp extends StoreAccess {
     this.become('rebalancing');
     const { restoreListener, standbyListener, bounds } = this;
     try {
-      await this.parts.open({ restoreListener, standbyListener, bounds });
+      await this.engine.open({ restoreListener, standbyListener, bounds });
     } catch (error) {
       if (this.failure !== null) {
         await this.ending?.catch(() => undefined);
@@ -217,8 +246,7 @@ export class StreamsApp extends StoreAccess {
         begin: async (end) => {
           if (this.currentState === 'created') this.bounds = end;
           await this.start();
-          const { run, built } = this.parts;
-          return run === null || built === null ? null : { run, built };
+          return this.engine.bounded();
         },
         close: (timeout) => (this.bounds === null ? Promise.resolve() : this.close({ timeout })),
         failure: () => this.failure,
@@ -249,21 +277,41 @@ export class StreamsApp extends StoreAccess {
 
   /** Whether `pause()` was called, and `resume()` not since. */
   get isPaused(): boolean {
-    return this.parts.isPaused;
+    return this.engine.isPaused;
   }
 
   private setPaused(paused: boolean, call: string): void {
     const { currentState: state } = this;
     if (state !== 'created' && state !== 'rebalancing' && state !== 'running')
       throw new MillraceError('MILL_STATE_INVALID', `${call}() needs an app that runs or is to start, this one is ${state}`);
-    if (this.parts.isPaused === paused) return;
-    this.parts.isPaused = paused;
+    if (this.engine.isPaused === paused) return;
+    this.engine.isPaused = paused;
     this.logger.info({ state }, paused ? 'paused' : 'resumed');
   }
 
   /** `close()`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /**
+   * Begins one more stream thread; resolves with its index when the group has given it its tasks. Only for an app with `threads` above 1. What it was begun for is not remembered: a restart has `threads` again.
+   *
+   * @throws MILL_STATE_INVALID when the app does not run, or runs its one thread in the caller's; and as `start`
+   */
+  async addThread(): Promise<number> {
+    return this.threadPool('addThread').add();
+  }
+
+  /**
+   * Commits what the stream thread with the highest index has processed, gives its tasks to the others and ends it; resolves with its index.
+   *
+   * @throws MILL_STATE_INVALID when it is the last one, when the app does not run, or runs its one thread in the caller's; MILL_CLOSE_TIMEOUT when it did not end in time: it is gone then, too,
+   * and what it had not committed is processed again; MILL_CONFIG_INVALID for an option that there is not
+   */
+  async removeThread(options: RemoveThreadOptions = {}): Promise<number> {
+    requireOptions('removeThread', options, removeShape, 'MILL_CONFIG_INVALID');
+    return this.threadPool('removeThread').remove(options.timeout ?? 30_000);
   }
 
   /** Who runs which tasks, and keeps copies of which, as of the last assignment of the group. */
@@ -273,8 +321,7 @@ export class StreamsApp extends StoreAccess {
 
   /** Counters and latencies as plain data, measured now. */
   metrics(): AppMetrics {
-    const own = { state: this.currentState, paused: this.isPaused, restarts: this.restarts.snapshot() };
-    return snapshotMetrics(own, this.parts.built, this.parts.globals?.metrics ?? null);
+    return this.engine.metrics({ state: this.currentState, paused: this.isPaused, restarts: this.restarts.snapshot() });
   }
 
   /**
@@ -286,8 +333,19 @@ export class StreamsApp extends StoreAccess {
    * console.log(app.explainWatermark('mean').text);
    */
   explainWatermark(operator?: string): WatermarkExplanation {
-    const tasks = [...(this.parts.built?.thread.tasks.values() ?? [])].map(({ task }) => task);
-    return explainWatermarks(this.topology, tasks, operator ?? null, Date.now());
+    return this.engine.explainWatermark(operator ?? null);
+  }
+
+  private threadPool(what: string): ThreadPool {
+    const { threads } = this.engine;
+    if (threads === null)
+      throw new MillraceError(
+        'MILL_STATE_INVALID',
+        `${what}() needs an app with \`threads\` above 1: this one runs in the thread of its caller`,
+      );
+    if (this.currentState !== 'running' && this.currentState !== 'rebalancing')
+      throw new MillraceError('MILL_STATE_INVALID', `${what}() needs an app that runs, this one is ${this.currentState}`);
+    return threads;
   }
 
   /** `restart` null: what failed can't be replaced, whatever the handler says. */
@@ -295,7 +353,7 @@ export class StreamsApp extends StoreAccess {
     const error = cause instanceof Error ? cause : new Error(String(cause));
     if (this.ending !== null) {
       this.logger.error({ err: error }, `error during the shutdown, which goes on without a commit: ${error.message}`);
-      this.parts.built?.thread.stop(false).catch(() => undefined);
+      this.engine.giveUpCommit();
       return;
     }
     const isWanted = this.answerTo(error) === 'replaceThread' && restart !== null;
@@ -361,13 +419,13 @@ export class StreamsApp extends StoreAccess {
     } finally {
       timer.abort();
     }
-    await this.parts.abandon();
+    await this.engine.abandon();
     this.become('notRunning');
     throw new MillraceError('MILL_CLOSE_TIMEOUT', `the app did not close within ${timeout} ms`);
   }
 
   private shutDown(end: 'notRunning' | 'error', clean: boolean, leaveGroup: boolean | null = null): Promise<void> {
-    this.ending ??= this.parts.close(clean, leaveGroup).finally(() => {
+    this.ending ??= this.engine.close(clean, leaveGroup).finally(() => {
       this.become(end);
     });
     return this.ending;

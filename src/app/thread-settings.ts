@@ -25,9 +25,13 @@ export function threadSettings(config: ResolvedConfig, surroundings: ThreadSurro
     applicationId: config.applicationId,
     exactlyOnce: config.processingGuarantee === 'exactly_once',
     commitInterval: config.commitInterval,
-    maxUncommittedBytes: config.maxUncommittedBytes,
+    get maxUncommittedBytes() {
+      return config.maxUncommittedBytes;
+    },
     maxBufferedBytes: config.maxBufferedBytes,
-    cacheBytes: config.statestoreCacheMaxBytes,
+    get cacheBytes() {
+      return config.statestoreCacheMaxBytes;
+    },
     maxTaskIdleMs: config.maxTaskIdleMs,
     defaultEmit: config.emit,
     autoOffsetReset: config.autoOffsetReset,

@@ -14,29 +14,39 @@ export class LocalState {
   private readonly opened = new Map<string, TaskState>();
 
   private constructor(
-    private readonly directory: Pick<InstanceDirectory, 'rememberOffsetSum'>,
+    private readonly directory: Pick<InstanceDirectory, 'rememberOffsetSum' | 'claim'>,
     private readonly logger: Logger,
     /** As last noted on disk. */
     private readonly noted: Map<string, number>,
   ) {}
 
-  static async read(directory: Pick<InstanceDirectory, 'tasks' | 'offsetSum' | 'rememberOffsetSum'>, logger: Logger): Promise<LocalState> {
+  static async read(
+    directory: Pick<InstanceDirectory, 'tasks' | 'offsetSum' | 'rememberOffsetSum' | 'claim'>,
+    logger: Logger,
+  ): Promise<LocalState> {
     const tasks = await directory.tasks();
     const noted = await Promise.all(tasks.map(async (task): Promise<[string, number]> => [task, (await directory.offsetSum(task)) ?? 0]));
     return new LocalState(directory, logger, new Map(noted));
   }
 
-  /** Opens the state of a task; it counts as open until it is closed. */
+  /** Opens the state of a task; it counts as open until it is closed. Waits for another thread of the process that has its folder. */
   async open(options: TaskStateOptions): Promise<TaskState> {
     const { taskId } = options;
-    const state = await TaskState.open({
-      ...options,
-      onClosed: () => {
-        if (this.opened.get(taskId) !== state) return;
-        this.opened.delete(taskId);
-        this.note(taskId, state);
-      },
-    });
+    const giveBack = options.directory === null ? null : ((await this.directory.claim?.(taskId)) ?? null);
+    let state: TaskState;
+    try {
+      state = await TaskState.open({
+        ...options,
+        onClosed: () => {
+          this.closed(taskId, state)
+            .finally(() => giveBack?.())
+            .catch(() => undefined);
+        },
+      });
+    } catch (error) {
+      giveBack?.();
+      throw error;
+    }
     if (options.specs.some(({ logged }) => logged)) this.opened.set(taskId, state);
     return state;
   }
@@ -49,19 +59,27 @@ export class LocalState {
 
   /** Notes on disk how far the open tasks have got. */
   save(): void {
-    for (const [task, state] of this.opened) this.note(task, state);
+    for (const [task, state] of this.opened) void this.note(task, state);
   }
 
   removed(tasks: readonly string[]): void {
     for (const task of tasks) this.noted.delete(task);
   }
 
-  private note(task: string, state: TaskState): void {
+  private async closed(task: string, state: TaskState): Promise<void> {
+    if (this.opened.get(task) !== state) return;
+    this.opened.delete(task);
+    await this.note(task, state);
+  }
+
+  private async note(task: string, state: TaskState): Promise<void> {
     const { offsetSum } = state;
     if (!state.isPersistent || this.noted.get(task) === offsetSum) return;
     this.noted.set(task, offsetSum);
-    this.directory.rememberOffsetSum(task, offsetSum).catch((error: unknown) => {
+    try {
+      await this.directory.rememberOffsetSum(task, offsetSum);
+    } catch (error) {
       this.logger.warn({ taskId: task, error: String(error) }, 'how far the local state has got could not be noted');
-    });
+    }
   }
 }

@@ -9,6 +9,8 @@ const recoverable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'MILL_TRANSPORT',
   'MILL_BROKER_UNREACHABLE',
   'MILL_STORE_CORRUPTED',
+  // The instance's directory is locked once, at the start; a task's folder is in use for as long as another thread of this process has the task.
+  'MILL_STORE_DIRECTORY_LOCKED',
 ]);
 
 /** Between attempts to recover, or to open a task. */

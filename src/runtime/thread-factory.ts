@@ -82,6 +82,8 @@ export interface ThreadSettings {
 
 /** A thread with the parts its owner needs: for starting, stopping and metrics. */
 export interface BuiltThread {
+  /** Of the thread in its process. */
+  readonly index: number;
   readonly thread: StreamThread;
   readonly member: GroupMember;
   readonly producer: TransactionalProducer;
@@ -365,7 +367,13 @@ export function buildThread(
     },
   });
   const epochs: EpochRunner = new EpochRunner({
-    bounds: { commitInterval: settings.commitInterval, maxUncommittedBytes: settings.maxUncommittedBytes },
+    bounds: {
+      commitInterval: settings.commitInterval,
+      // The share of a thread changes when others come and go.
+      get maxUncommittedBytes() {
+        return settings.maxUncommittedBytes;
+      },
+    },
     producer,
     tasks: () => thread.tasks.values(),
     member,
@@ -402,6 +410,7 @@ export function buildThread(
     logger,
   });
   return {
+    index: settings.index,
     taskCount: (subTopology) => plans.known?.taskCount(subTopology) ?? null,
     restoring: opener.restoring,
     chores,

@@ -10,12 +10,13 @@
  * first free `instance-<n>` under the temporary folder, so one that was killed finds its slot, its id and its state again when it starts anew.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MillraceError } from '../errors.js';
 import { tryLockDirectory } from './directory-lock.js';
 import type { DirectoryLock } from './directory-lock.js';
+import { isMissing, TaskFolders, unusable } from './task-folders.js';
 
 export interface StateDirectoryOptions {
   readonly applicationId: string;
@@ -42,18 +43,28 @@ export function defaultStateDir(): string {
 export type InstanceDirectory = Pick<
   StateDirectory,
   'processId' | 'memberId' | 'rememberMember' | 'tasks' | 'offsetSum' | 'rememberOffsetSum' | 'removeStale' | 'release'
-> & { taskDirectory(taskId: string): string | null };
+> & {
+  /** The instance's folder; undefined without a disk. */
+  readonly root?: string;
+  taskDirectory(taskId: string): string | null;
+  /**
+   * Where several threads share the directory: resolves when the task's folder is this thread's alone, with what gives it back. Rejects with MILL_STORE_DIRECTORY_LOCKED when another
+   * thread keeps it.
+   */
+  readonly claim?: (taskId: string) => Promise<() => void>;
+};
 
-export class StateDirectory {
+export class StateDirectory extends TaskFolders {
   private released: Promise<void> | null = null;
   private saving: Promise<void> = Promise.resolve();
 
   private constructor(
-    /** This instance's folder. */
-    readonly root: string,
+    root: string,
     private readonly lock: DirectoryLock,
     private identity: Identity,
-  ) {}
+  ) {
+    super(root);
+  }
 
   /** Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. */
   static async acquire(options: StateDirectoryOptions): Promise<StateDirectory> {
@@ -113,73 +124,10 @@ export class StateDirectory {
     await this.save();
   }
 
-  taskDirectory(taskId: string): string {
-    return join(this.root, 'tasks', taskId);
-  }
-
-  /** Ids of the tasks that have state here. */
-  async tasks(): Promise<string[]> {
-    try {
-      return (await readdir(join(this.root, 'tasks'))).sort();
-    } catch (error) {
-      if (isMissing(error)) return [];
-      throw unusable(this.root, error);
-    }
-  }
-
-  /** As last noted by `rememberOffsetSum`; null: not known. */
-  async offsetSum(taskId: string): Promise<number | null> {
-    try {
-      const sum = Number.parseInt(await readFile(this.offsetSumFile(taskId), 'utf8'), 10);
-      return Number.isSafeInteger(sum) && sum >= 0 ? sum : null;
-    } catch {
-      // An estimate is not worth an error.
-      return null;
-    }
-  }
-
-  /** Notes the sum of the changelog offsets that the task's state has reached. A crash may leave an older one, or none. */
-  async rememberOffsetSum(taskId: string, sum: number): Promise<void> {
-    await writeFile(this.offsetSumFile(taskId), String(sum));
-  }
-
-  async removeTask(taskId: string): Promise<void> {
-    await rm(this.taskDirectory(taskId), { recursive: true, force: true });
-  }
-
-  /**
-   * Deletes the state of tasks that are not `owned` and were not written for `olderThanMs` (Kafka Streams' `state.cleanup.delay.ms`, 10 minutes there). Returns their ids.
-   */
-  async removeStale(owned: ReadonlySet<string>, olderThanMs: number, now = Date.now()): Promise<string[]> {
-    const removed: string[] = [];
-    for (const taskId of await this.tasks()) {
-      if (owned.has(taskId) || now - (await this.lastWritten(taskId)) < olderThanMs) continue;
-      await this.removeTask(taskId);
-      removed.push(taskId);
-    }
-    return removed;
-  }
-
   /** Gives the folder free for another process. Its state stays. */
   release(): Promise<void> {
     this.released ??= this.saving.then(() => this.lock.release());
     return this.released;
-  }
-
-  private offsetSumFile(taskId: string): string {
-    return join(this.taskDirectory(taskId), 'offset-sum');
-  }
-
-  private async lastWritten(taskId: string): Promise<number> {
-    const folder = join(this.taskDirectory(taskId), 'db');
-    try {
-      let latest = (await stat(this.taskDirectory(taskId))).mtimeMs;
-      for (const file of await filesIn(folder)) latest = Math.max(latest, (await stat(join(folder, file))).mtimeMs);
-      return latest;
-    } catch {
-      // Files come and go while the database is in use: then it is not old. What can't be looked at is left alone.
-      return Date.now();
-    }
   }
 
   /** Whole or not at all: a crash in between leaves the file as it was. */
@@ -221,23 +169,4 @@ async function readIdentity(root: string): Promise<Identity | null> {
   } catch {
     return null;
   }
-}
-
-/** Empty when there is no such folder. */
-async function filesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as { code?: unknown }).code === 'ENOENT';
-}
-
-function unusable(directory: string, cause: unknown): MillraceError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new MillraceError('MILL_STORE_IO', `The state directory ${directory} can’t be used: ${reason}`, { cause, details: { directory } });
 }

@@ -386,16 +386,23 @@ export class TaskState {
   /** Closes without writing and deletes the task's directory. The next `open` starts empty. */
   async wipe(): Promise<void> {
     this.closing ??= Promise.resolve();
-    await this.shut();
-    if (this.options.directory !== null) await rm(this.options.directory, { recursive: true, force: true });
+    const { directory } = this.options;
+    await this.shut(async () => {
+      if (directory !== null) await rm(directory, { recursive: true, force: true });
+    });
   }
 
-  private async shut(): Promise<void> {
+  /** Whoever waits for the directory gets it last, whatever fails. */
+  private async shut(afterwards: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     for (const { reject } of this.waiters.splice(0)) reject(this.closedError());
     for (const state of this.states) state.close();
-    await this.queue.idle();
-    await this.engine?.close();
-    this.options.onClosed?.();
+    try {
+      await this.queue.idle();
+      await this.engine?.close();
+      await afterwards();
+    } finally {
+      this.options.onClosed?.();
+    }
   }
 
   // ---- stores

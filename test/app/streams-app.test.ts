@@ -92,6 +92,7 @@ describe('a new app', () => {
       producer: null,
       fetcher: null,
       group: null,
+      threads: {},
       standbys: {},
       restoring: [],
       globalTables: null,

@@ -10,6 +10,7 @@ describe('what a thread mends by itself', () => {
     'MILL_TRANSPORT',
     'MILL_BROKER_UNREACHABLE',
     'MILL_STORE_CORRUPTED',
+    'MILL_STORE_DIRECTORY_LOCKED',
   ];
   it.each(Object.keys(errorTable) as ErrorCode[])('%s', (code) => {
     expect(recoveryOf(new MillraceError(code, 'x'))).toBe(mended.includes(code) ? 'recover' : 'ask');

@@ -1,0 +1,3 @@
+import { StreamsBuilder } from '../../../src/index.js';
+
+export default new StreamsBuilder();
