@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly markdown: string | null;
   /** Folder for CPU profiles of our side, or null. */
   readonly profile: string | null;
+  /** Our side alone, and no table: for profiles, and to compare two states of the code. */
+  readonly oursAlone: boolean;
   readonly jvmArguments: readonly string[];
 }
 
@@ -21,6 +23,7 @@ export const usage = `Usage: npm run bench -- [row…] [options]
   --rounds N      rounds of each row, both sides in turn (default 3)
   --json FILE     write the result as JSON
   --markdown FILE write the result as a Markdown table
+  --ours          run our side alone and tell each round; no table
   --profile DIR   write CPU profiles of our side's processes
   --java-opts S   JVM arguments of the other side (default "-Xmx1g")`;
 
@@ -34,6 +37,7 @@ export function parseOptions(args: string[], known: readonly string[]): BenchOpt
       rounds: { type: 'string', default: '3' },
       json: { type: 'string' },
       markdown: { type: 'string' },
+      ours: { type: 'boolean', default: false },
       profile: { type: 'string' },
       'java-opts': { type: 'string', default: '-Xmx1g' },
     },
@@ -46,6 +50,7 @@ export function parseOptions(args: string[], known: readonly string[]): BenchOpt
     records: positiveInteger('records', values.records),
     json: values.json ?? null,
     markdown: values.markdown ?? null,
+    oursAlone: values.ours,
     profile: values.profile ?? null,
     jvmArguments: values['java-opts'].split(' ').filter((argument) => argument !== ''),
   };

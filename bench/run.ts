@@ -33,6 +33,7 @@ async function main(args: string[]): Promise<number> {
   }
   const rows = allRows.filter(({ name, onlyIfNamed }) => (options.rows.length === 0 ? !onlyIfNamed : options.rows.includes(name)));
   const { results, failed } = await measure(rows, options);
+  if (options.oursAlone) return failed.length === 0 ? 0 : 1;
   console.log(formatTable(results));
   if (options.markdown !== null) await writeFile(options.markdown, formatMarkdown(results));
   if (options.json !== null) await writeFile(options.json, `${JSON.stringify({ rows: results }, null, 2)}\n`);
@@ -56,7 +57,7 @@ async function measure(rows: readonly Row[], options: BenchOptions): Promise<Out
   try {
     await using stack = await startStack({ onProgress });
     const node = await compileNodeSide(await emptyFolder(scratch, 'node'), options.profile === null ? null : resolve(options.profile));
-    const needsJava = rows.some(({ against }) => against === 'Kafka Streams');
+    const needsJava = !options.oursAlone && rows.some(({ against }) => against === 'Kafka Streams');
     const java = needsJava ? await buildJavaSide(await findJavaTools(), scratch, options.jvmArguments, onProgress) : null;
     const port = await connect(stack.bootstrapServers, 'bench');
     try {

@@ -37,11 +37,13 @@ export function durationRow(name: string, measure: (bench: Bench, side: Side) =>
 
 export type SamplesOf<S> = Readonly<Record<Side, readonly S[]>>;
 
+const oursAlone: readonly Side[] = ['ours'];
+
 /** Measures ours, theirs, ours, theirs, … */
 export async function inTurn<S extends Sample>(bench: Bench, row: string, measure: (side: Side) => Promise<S>): Promise<SamplesOf<S>> {
   const samples: Record<Side, S[]> = { ours: [], theirs: [] };
   for (let round = 1; round <= bench.options.rounds; round++) {
-    for (const side of sides) {
+    for (const side of bench.options.oursAlone ? oursAlone : sides) {
       const sample = await measure(side);
       samples[side].push(sample);
       const memory = sample.memoryBytes === null ? '' : `, ${(sample.memoryBytes / 1e6).toFixed(0)} MB`;

@@ -1,5 +1,5 @@
 /**
- * Stores whose rows are lists of entries by time: sessions, sliding windows, records of a join. An entry lies in the segment of its `time`.
+ * Stores whose rows are lists of entries by time: sessions, sliding windows. An entry lies in the segment of its `time`.
  *
  * Entries with `time < observed − retention + 1` are expired: they read as absent, writes to them are dropped and counted (Kafka Streams' rule). They leave
  * their rows at the next freeze of these, the rest with their segment; with `closeTracking` not before `drainClosed` gave them out.

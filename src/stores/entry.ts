@@ -1,9 +1,8 @@
 /**
- * One entry of a row that holds a list: a session, a sliding window, a record of a join. Entries of a row are in order of (time, second) and distinct by them.
+ * One entry of a row that holds a list: a session, a sliding window. Entries of a row are in order of (time, second) and distinct by them.
  *
  *   session          time = end           second = start
  *   sliding window   time = window start  second = 0
- *   join record      time = timestamp     second = which of the records with that key and time
  *
  * A removed entry has value null. It stays in its list until the freeze after its removal, so that putting it again before that finds it.
  */

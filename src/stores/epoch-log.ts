@@ -3,15 +3,11 @@
  * and due. Epochs commit in order, so the due ones are a prefix.
  */
 import { MillraceError } from '../errors.js';
-import type { FrozenLayer } from './frozen-layer.js';
-import type { KeyedState } from './keyed-state.js';
-
-export type AnyState = KeyedState<unknown, unknown>;
-export type AnyLayer = FrozenLayer<unknown, unknown>;
+import type { EpochLayer, EpochState } from './epoch-state.js';
 
 export interface FrozenEpoch {
   readonly epoch: number;
-  readonly layers: readonly (readonly [AnyState, AnyLayer])[];
+  readonly layers: readonly (readonly [EpochState, EpochLayer])[];
   readonly bytes: number;
   committed: boolean;
   /** Changelog positions by store name, known with the commit. */
@@ -27,13 +23,13 @@ export class EpochLog {
 
   constructor(private readonly taskId: string) {}
 
-  freeze(epoch: number, layers: readonly (readonly [AnyState, AnyLayer])[]): void {
+  freeze(epoch: number, layers: readonly (readonly [EpochState, EpochLayer])[]): void {
     const last = this.epochs[this.epochs.length - 1];
     if (last !== undefined && last.epoch >= epoch) {
       throw new MillraceError('MILL_INVARIANT', `Task ${this.taskId}: epoch ${epoch} was frozen after epoch ${last.epoch}`);
     }
     let bytes = 0;
-    for (const [, layer] of layers) bytes += layer.bytes.length;
+    for (const [, layer] of layers) bytes += layer.byteLength;
     this.epochs.push({ epoch, layers, bytes, committed: false, nextOffsets: noOffsets });
   }
 

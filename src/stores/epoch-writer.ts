@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Engine, EngineBatch } from './engine/engine.js';
-import type { AnyLayer, FrozenEpoch } from './epoch-log.js';
+import type { FrozenEpoch } from './epoch-log.js';
 
 /** Rows put into a batch before the event loop gets a turn; releasing one costs about a tenth. */
 const sliceRows = 2000;
@@ -33,9 +33,9 @@ export class EpochWriter {
     for (let e = due.length - 1; e >= 0; e--) {
       for (const [state, layer] of (due[e] as FrozenEpoch).layers) {
         if (state.engine === null) continue;
-        for (let from = 0; from < layer.rows.length;) {
-          const to = Math.min(from + room, layer.rows.length);
-          putRows(batch, layer, from, to, mark);
+        for (let from = 0; from < layer.rowCount;) {
+          const to = Math.min(from + room, layer.rowCount);
+          layer.putRows(batch, from, to, mark);
           room -= to - from;
           from = to;
           if (room > 0) continue;
@@ -47,21 +47,12 @@ export class EpochWriter {
   }
 }
 
-function putRows(batch: EngineBatch, layer: AnyLayer, from: number, to: number, mark: number): void {
-  for (let i = from; i < to; i++) {
-    const row = layer.rows[i];
-    if (row === undefined || row.flushMark === mark) continue;
-    row.flushMark = mark;
-    layer.writeRow(i, batch);
-  }
-}
-
 /** The epochs are in the engine: their rows may be evicted unless a later epoch holds them. */
 export async function releaseRows(due: readonly FrozenEpoch[]): Promise<void> {
   let rows = 0;
   for (const { layers } of due) {
     for (const [state, layer] of layers) {
-      rows += layer.rows.length;
+      rows += layer.rowCount;
       state.release(layer);
       if (rows <= releaseSliceRows) continue;
       rows = 0;

@@ -6,12 +6,13 @@
  */
 import { ByteWriter } from '../bytes/byte-writer.js';
 import type { EngineBatch } from './engine/engine.js';
+import type { EpochLayer } from './epoch-state.js';
 import type { Row } from './row.js';
 import type { StoreMarks } from './store-marks.js';
 
 const fieldsPerRow = 4;
 
-export class FrozenLayer<K, V> {
+export class FrozenLayer<K, V> implements EpochLayer {
   rows: Row<K, V>[] = [];
   /** The store's generation that wrote them. */
   generation = 0;
@@ -35,8 +36,24 @@ export class FrozenLayer<K, V> {
     this.spans[at + 3] = end;
   }
 
-  /** Puts row `index` into the batch. */
-  writeRow(index: number, batch: EngineBatch): void {
+  get byteLength(): number {
+    return this.bytes.length;
+  }
+
+  get rowCount(): number {
+    return this.rows.length;
+  }
+
+  putRows(batch: EngineBatch, from: number, to: number, mark: number): void {
+    for (let i = from; i < to; i++) {
+      const row = this.rows[i];
+      if (row === undefined || row.flushMark === mark) continue;
+      row.flushMark = mark;
+      this.writeRow(i, batch);
+    }
+  }
+
+  private writeRow(index: number, batch: EngineBatch): void {
     const at = index * fieldsPerRow;
     const { buffer } = this.bytes;
     const key = buffer.subarray(this.spans[at], this.spans[at + 1]);

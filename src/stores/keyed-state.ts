@@ -21,7 +21,8 @@ import { FrozenLayer } from './frozen-layer.js';
 import { Row, rowOverhead } from './row.js';
 import { RowTable } from './row-table.js';
 import type { TableLayout } from './row-table.js';
-import type { StateStore, StoreEntry, StoreKind, StoreSpec } from './store.js';
+import type { EpochState } from './epoch-state.js';
+import type { StoreEntry, StoreKind, StoreSpec } from './store.js';
 import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
 import type { ScannedRow } from './table-scan.js';
 import type { StoreMarks } from './store-marks.js';
@@ -34,10 +35,10 @@ const maxSpareBytes = 8 * 1024 * 1024;
 
 /** Kinds whose rows hold lists: they keep track of changes by the entry and clean their rows at every freeze. */
 function keepsLists(kind: StoreKind): boolean {
-  return kind === 'session' || kind === 'slidingWindow' || kind === 'joinWindow' || kind === 'versioned';
+  return kind === 'session' || kind === 'slidingWindow' || kind === 'versioned';
 }
 
-export abstract class KeyedState<K, V> implements StateStore, Evictable {
+export abstract class KeyedState<K, V> implements EpochState, Evictable {
   readonly name: string;
   readonly kind: StoreKind;
   readonly spec: StoreSpec;
@@ -288,7 +289,7 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   /** The engine has the layer's rows, or newer ones, or there is no engine. */
   release(layer: FrozenLayer<K, V>): void {
     // A store in memory has its rows nowhere else: while a scan is under way none leaves.
-    if (this.engine === null && this.images?.hasSnapshots === true) {
+    if (this.engine === null && this.hasSnapshots) {
       this.held.push(layer);
       return;
     }
@@ -333,6 +334,10 @@ export abstract class KeyedState<K, V> implements StateStore, Evictable {
   keepImages(images: BeforeImages<K, V> | null): void {
     this.images = images;
     this.watcher = images === null ? this.changes : watchBoth(this, images, this.changes);
+  }
+
+  get hasSnapshots(): boolean {
+    return this.images?.hasSnapshots === true;
   }
 
   get isDirty(): boolean {

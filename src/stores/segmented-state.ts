@@ -1,5 +1,5 @@
 /**
- * What the stores with lists in their rows share: sessions, sliding windows, records of a join, versions. All that one key has in one segment of time is one row,
+ * What the stores with lists in their rows share: sessions, sliding windows, versions. All that one key has in one segment of time is one row,
  * so that reads of a key over a range of time are a few synchronous look-ups.
  *
  * The changelog has a record for each entry, not for each row: a subclass notes what an epoch changed and writes it in `writeLog`, in the order of the changes.
@@ -12,11 +12,12 @@ import { KeyedState } from './keyed-state.js';
 import type { Row } from './row.js';
 import type { RowTable } from './row-table.js';
 import { segmentIntervalOf } from './segment-interval.js';
+import { findSegments } from './segment-scan.js';
 import { SegmentTables } from './segment-tables.js';
 import { idPrefix } from './store-environment.js';
 import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
 import type { StoreMarks } from './store-marks.js';
-import { startInEngineKey, windowPrefix } from './window-key.js';
+import { windowPrefix } from './window-key.js';
 
 export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
   /** Writes to what has expired, since the store was opened. */
@@ -106,21 +107,9 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
     this.entries = marks.entries;
   }
 
-  /** Finds the segments in the engine, one seek each. */
   async attach(engineHasRows: boolean): Promise<void> {
     if (!engineHasRows || this.engine === null) return;
-    const scan = this.engine.scan({ from: this.idPrefix, to: idPrefix(this.id + 1), keysOnly: true });
-    try {
-      for (;;) {
-        const [found] = await scan.next(1);
-        if (found === undefined) break;
-        const start = startInEngineKey(found[0], this.idPrefix.length);
-        this.foundSegment(start);
-        scan.seek(windowPrefix(this.idPrefix, start + 1));
-      }
-    } finally {
-      await scan.close();
-    }
+    await findSegments(this.engine, this.idPrefix, idPrefix(this.id + 1), (start) => this.foundSegment(start));
   }
 
   protected foundSegment(start: number): void {

@@ -16,7 +16,8 @@ import { openLevelEngine } from './engine/level-engine.js';
 import { deleteStoreMeta, putCleanEnd, putEpoch, putStoreMeta, readEngineMeta } from './engine-meta.js';
 import type { ChangelogIdentity, EngineMeta } from './engine-meta.js';
 import { EpochLog } from './epoch-log.js';
-import type { AnyLayer, AnyState, FrozenEpoch } from './epoch-log.js';
+import type { FrozenEpoch } from './epoch-log.js';
+import type { EpochLayer, EpochState } from './epoch-state.js';
 import { EpochWriter, releaseRows } from './epoch-writer.js';
 import type { StoreReader } from './reading/store-reader.js';
 import { RestoreBuffer } from './restore-buffer.js';
@@ -46,7 +47,7 @@ export class TaskState {
   /** Set when the engine was found unreadable and emptied. */
   wiped: 'corrupted' | null = null;
   private readonly stores = new Map<string, TaskStore>();
-  private readonly states: AnyState[] = [];
+  private readonly states: EpochState[] = [];
   private readonly epochs: EpochLog;
   private readonly queue = new SerialQueue();
   private readonly writer = new EpochWriter();
@@ -220,8 +221,8 @@ export class TaskState {
     });
   }
 
-  private freezeRestored(): (readonly [AnyState, AnyLayer])[] {
-    const layers: (readonly [AnyState, AnyLayer])[] = [];
+  private freezeRestored(): (readonly [EpochState, EpochLayer])[] {
+    const layers: (readonly [EpochState, EpochLayer])[] = [];
     for (const state of this.states) {
       const layer = state.freezeRestored();
       if (layer !== null) layers.push([state, layer]);
@@ -259,7 +260,7 @@ export class TaskState {
 
   /** Step 3 of the barrier, synchronous: one changelog record for each row changed in the active epoch; the rows are frozen as `epoch`. */
   freeze(epoch: number, sink: ChangelogSink): void {
-    const layers: (readonly [AnyState, AnyLayer])[] = [];
+    const layers: (readonly [EpochState, EpochLayer])[] = [];
     for (const state of this.states) {
       const layer = state.freeze(state.spec.logged ? sink : null);
       if (layer !== null) layers.push([state, layer]);
@@ -345,9 +346,9 @@ export class TaskState {
   }
 
   private async expire(store: TaskStore, marks: StoreMarks): Promise<void> {
-    const { engine, images } = store.state;
+    const { engine, hasSnapshots } = store.state;
     // Rows of a store in memory are nowhere else: a scan under way may still come to them.
-    if (engine === null && images?.hasSnapshots === true) return;
+    if (engine === null && hasSnapshots) return;
     for (const [from, to] of store.state.expire(marks)) await this.engine?.clear(from, to);
   }
 

@@ -1,5 +1,5 @@
 import type { ChangelogIdentity, StoreMeta } from './engine-meta.js';
-import type { AnyState } from './epoch-log.js';
+import type { EpochState } from './epoch-state.js';
 import { JoinWindowState } from './join-window-state.js';
 import { KeyValueState } from './key-value-state.js';
 import { LruKeyValueStore } from './lru-key-value-store.js';
@@ -21,7 +21,7 @@ import { WindowState } from './window-state.js';
 /** One store as its task holds it: its state, what operators get to see, and where its changelog stands. */
 export class TaskStore {
   readonly name: string;
-  readonly state: AnyState;
+  readonly state: EpochState;
   readonly facade: StateStore;
   /** Next changelog offset to apply, as the engine has it or is about to; null: not known. */
   position: number | null = null;
@@ -81,7 +81,7 @@ export class TaskStore {
 
   get expiredWrites(): number {
     const { state } = this;
-    return state instanceof WindowState || state instanceof SegmentedState ? state.expiredWrites : 0;
+    return state instanceof WindowState || state instanceof SegmentedState || state instanceof JoinWindowState ? state.expiredWrites : 0;
   }
 
   /** For queries. Errors: MILL_STORE_WRONG_TYPE. */

@@ -74,8 +74,99 @@ describe.each(['memory', 'leveldb'] as const)('a join window store over %s', (en
       for (let i = 0; i < 10; i++) store.put(`k${i}`, epoch, epoch * 2000);
       await commitEpoch(state, epoch, changelog);
     }
-    const inner = (state as unknown as { stores: Map<string, { state: { tables: { all: number[] } } }> }).stores.get('j')?.state;
-    expect(inner?.tables.all.length).toBeLessThan(6);
+    const inner = (state as unknown as { stores: Map<string, { state: { segments: { all: unknown[] } } }> }).stores.get('j')?.state;
+    expect(inner?.segments.all.length).toBeLessThan(6);
     await state.close({ clean: true });
+  });
+});
+
+describe('a join window store with more records than its cache holds', () => {
+  it('lets go of what the engine has, within a segment too, and finds it again', async () => {
+    const path = await directories.make();
+    const cacheBytes = 64 * 1024;
+    const state = await openState({
+      directory: path,
+      specs: [joinWindowStore({ name: 'j', engine: 'leveldb', retention: 40_000, valueSerde: serdes.string })],
+      cacheBytes,
+    });
+    const store = state.store('j') as JoinWindowStore<string, string>;
+    const changelog = new Changelog();
+    const filler = 'x'.repeat(100);
+    const sizes: number[] = [];
+    // All of it lies in one segment of ten seconds.
+    for (let epoch = 1; epoch <= 40; epoch++) {
+      for (let i = 0; i < 100; i++) store.put(`k${i % 10}-${epoch % 4}`, `${epoch} ${i} ${filler}`, 10_000 + epoch * 10 + i);
+      await commitEpoch(state, epoch, changelog);
+      const inner = (state as unknown as { stores: Map<string, { state: { segments: { all: { counted: number }[] } } }> }).stores.get('j');
+      sizes.push((inner?.state.segments.all ?? []).reduce((sum, { counted }) => sum + counted, 0));
+    }
+    expect(Math.max(...sizes)).toBeLessThan(2 * cacheBytes);
+    for (const key of ['k0-0', 'k9-3']) {
+      const [number, rest] = [Number(key.slice(1, 2)), Number(key.slice(3))];
+      const expected: string[] = [];
+      for (let time = 10_000; time < 11_000; time++) {
+        for (let epoch = 1; epoch <= 40; epoch++) {
+          const i = time - 10_000 - epoch * 10;
+          if (epoch % 4 === rest && i >= 0 && i < 100 && i % 10 === number) expected.push(`${epoch} ${i} ${filler}`);
+        }
+      }
+      expect(store.fetch(key, 0, 20_000).map(({ value }) => value)).toEqual(expected);
+    }
+    await state.close({ clean: true });
+  });
+
+  it('keeps what waits for the engine when it lets go of the rest of a segment', async () => {
+    const state = await openState({
+      directory: await directories.make(),
+      specs: [joinWindowStore({ name: 'j', engine: 'leveldb', retention: 40_000, valueSerde: serdes.string })],
+      cacheBytes: 32 * 1024,
+    });
+    const store = state.store('j') as JoinWindowStore<string, string>;
+    const changelog = new Changelog();
+    const filler = 'x'.repeat(1000);
+    for (let i = 0; i < 200; i++) store.put(`k${i}`, `1 ${filler}`, 10_000 + i);
+    await commitEpoch(state, 1, changelog);
+    for (let i = 0; i < 200; i += 50) store.put(`k${i}`, `2 ${filler}`, 11_000);
+    state.freeze(2, changelog);
+    store.put('k50', `3 ${filler}`, 12_000);
+    store.put('new', `3 ${filler}`, 12_000);
+    const inner = (state as unknown as { stores: Map<string, { state: { segments: { all: { counted: number }[] } } }> }).stores.get('j');
+    const size = (): number => (inner?.state.segments.all ?? []).reduce((sum, { counted }) => sum + counted, 0);
+    // Reading everything brings it into memory again, and out of it.
+    const short = (key: string): string[] => store.fetch(key, 0, 20_000).map(({ value }) => value.slice(0, 1));
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 200; i++) {
+        expect(short(`k${i}`)).toEqual(['1', ...(i % 50 === 0 ? ['2'] : []), ...(i === 50 ? ['3'] : [])]);
+        expect(size()).toBeLessThan(100 * 1024);
+      }
+    }
+    state.committed(2, new Map());
+    await state.flush();
+    await commitEpoch(state, 3, changelog);
+    for (let i = 0; i < 200; i++) expect(short(`k${i}`)).toHaveLength(1 + Number(i % 50 === 0) + Number(i === 50));
+    expect(changelog.records.map(({ value }) => value?.toString('latin1', 0, 1)).join('')).toBe(`${'1'.repeat(200)}222233`);
+    await state.close({ clean: true });
+  });
+
+  it('refuses a value of the wrong type at its record, and keeps what it had', async () => {
+    const state = await openState({ directory: null, specs: [joinWindowStore({ name: 'j', retention: 1000, valueSerde: serdes.int32 })] });
+    const store = state.store('j') as JoinWindowStore<string, unknown>;
+    store.put('k', 1, 10);
+    expect(() => store.put('k', 'no number', 10)).toThrow(expect.objectContaining({ code: 'MILL_SERDE' }));
+    store.put('k', 2, 10);
+    expect(store.fetch('k', 0, 100).map(({ value }) => value)).toEqual([1, 2]);
+    const changelog = new Changelog();
+    await commitEpoch(state, 1, changelog);
+    expect(changelog.records.map(({ key }) => key.readInt32BE(9))).toEqual([0, 1]);
+    await state.close({ clean: true });
+  });
+
+  it('is closed for everybody once its task is', async () => {
+    const state = await openState({ directory: null, specs: [joinWindowStore({ name: 'j', retention: 1000, valueSerde: serdes.int32 })] });
+    const store = state.store('j') as JoinWindowStore<string, number>;
+    store.put('k', 1, 10);
+    await state.close({ clean: true });
+    expect(() => store.put('k', 1, 10)).toThrow(expect.objectContaining({ code: 'MILL_STORE_CLOSED' }));
+    expect(() => store.fetch('k', 0, 10)).toThrow(expect.objectContaining({ code: 'MILL_STORE_CLOSED' }));
   });
 });

@@ -154,11 +154,16 @@ describe.each(Object.entries(kinds))('a %s store', (name, kind) => {
 
 /** Segments that a store holds: what it keeps in memory, and what it has in the engine. */
 async function held(state: Awaited<ReturnType<typeof openState>>): Promise<{ readonly segments: number; readonly rows: number }> {
+  interface Held {
+    readonly size?: number;
+    readonly all?: readonly unknown[];
+  }
   const inside = state as unknown as {
-    readonly stores: Map<string, { readonly state: { readonly tables: { readonly size?: number; readonly all?: readonly number[] } } }>;
+    readonly stores: Map<string, { readonly state: { readonly tables?: Held; readonly segments?: Held } }>;
     readonly engine: Engine | null;
   };
-  const tables = inside.stores.get('s')?.state.tables;
+  const store = inside.stores.get('s')?.state;
+  const tables = store?.tables ?? store?.segments;
   const segments = tables?.all?.length ?? tables?.size ?? NaN;
   if (inside.engine === null) return { segments, rows: 0 };
   const scan = inside.engine.scan({ from: Buffer.alloc(0), to: Buffer.alloc(64, 0xff) });

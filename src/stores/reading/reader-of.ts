@@ -1,5 +1,5 @@
 import { MillraceError } from '../../errors.js';
-import type { AnyState } from '../epoch-log.js';
+import type { EpochState } from '../epoch-state.js';
 import { KeyValueState } from '../key-value-state.js';
 import { SessionState } from '../session-state.js';
 import { SlidingWindowState } from '../sliding-window-state.js';
@@ -12,7 +12,7 @@ import { VersionedReader } from './versioned-reader.js';
 import { WindowReader } from './window-reader.js';
 
 /** @throws MILL_STORE_WRONG_TYPE for stores that are an operator's own: buffers, records of a join */
-export function readerOf(state: AnyState): StoreReader {
+export function readerOf(state: EpochState): StoreReader {
   if (state instanceof KeyValueState) return new KeyValueReader<unknown, unknown>(state);
   if (state instanceof WindowState) return new WindowReader<unknown, unknown>(state);
   if (state instanceof SessionState) return new SessionReader<unknown, unknown>(state);
