@@ -14,3 +14,21 @@ export type JoinMistake<O> = O extends { readonly kind: 'stream' }
 export interface AnyJoinable {
   readonly kind: 'stream' | 'table' | 'globalTable';
 }
+
+/** The same for joins of tables, by the name of the call. */
+export type TableJoinMistake<O, Call extends keyof TableJoiners> = O extends { readonly kind: 'table' }
+  ? `${KeysOf<Call>} the joiner takes ${TableJoiners[Call]} and gives what \`materialized.valueSerde\` writes`
+  : O extends { readonly kind: 'stream' }
+    ? 'a table is joined with a table: a stream joins a table by its own join, and becomes one by toTable'
+    : 'a table is joined with a table: a global table is joined by a stream, whose join takes `keyOf`';
+
+/** What a joiner of tables is given. */
+interface TableJoiners {
+  readonly join: '(value, otherValue, key)';
+  readonly leftJoin: '(value, otherValue or null, key)';
+  readonly outerJoin: '(value or null, otherValue or null, key)';
+}
+
+type KeysOf<Call> = Call extends 'outerJoin'
+  ? 'the keys of both tables are of one type (there is no outer join by foreign key), and'
+  : 'the keys of both tables are of one type, or the third argument has `foreignKey`, which gives a key of the other one; and';

@@ -1,4 +1,5 @@
 import { checkOptions } from '../errors/checked-options.js';
+import { checkedSupplier } from '../processors/checked-supplier.js';
 import { MillraceError } from '../errors.js';
 import { defined } from '../processors/defined-result.js';
 import { keyedProcessOperator } from '../processors/event-time/keyed-process-operator.js';
@@ -47,13 +48,7 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
     const { graph } = this.#context;
     const given = checkedName(options);
     const name = graph.nameOr(given, prefix.keyedProcess);
-    if (supplier() === supplier()) {
-      throw new MillraceError(
-        'MILL_TOPOLOGY_INVALID',
-        `The supplier of processor ${name} gives the same object each time; it must make a new one, since every task has its own.`,
-        { details: { node: name } },
-      );
-    }
+    checkedSupplier(name, supplier);
     const storeName = given === undefined ? graph.newStoreName(prefix.keyedProcess) : `${given}-state`;
     const { states = [], keySerde = null, valueSerde = null } = options;
     const store = keyedStateStore(storeName, name, this.#grouped.fields.keySerde, states);

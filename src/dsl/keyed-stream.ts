@@ -8,6 +8,7 @@ import type { WindowInfo } from '../processors/windowing/window-context.js';
 import type { Serde } from '../serdes/serde.js';
 import type { Windowed } from '../time/windowed.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
+import type { AppliedAggregateOptions, PlainAggregateOptions } from './applied-aggregate.js';
 import type { KStream } from './kstream.js';
 import type { NamedOptions, RecordOptions } from './options.js';
 
@@ -46,7 +47,7 @@ export interface WindowAggregateOptions<K, Acc, Out, R> extends WindowResultOpti
 }
 
 /** For `WindowedStream.process`. */
-export interface WindowProcessOptions<K, R> extends WindowResultOptions<R> {
+export interface WindowProcessOptions<K, R> extends WindowResultOptions<NoInfer<R>> {
   /** Clears `windowState` of the function when the window ends. */
   readonly clear?: (key: K, info: WindowInfo) => void;
 }
@@ -130,15 +131,22 @@ export interface WindowedStream<K, V> {
    * const mean = { initial: () => ({ sum: 0, count: 0 }), add: (a, v) => ({ sum: a.sum + v, count: a.count + 1 }), result: (a) => a.sum / a.count };
    * readings.keyBy().window(tumblingEventTime({ size: 60_000 })).aggregate(mean);
    */
-  aggregate<Acc, Out, R = Out>(
+  aggregate<Acc, Out, R>(
     aggregate: AggregateFunction<V, Acc, Out>,
-    options: WindowAggregateOptions<K, Acc, Out, R> & SideOutputLate,
+    options: AppliedAggregateOptions<K, Acc, Out, R> & SideOutputLate,
   ): ResultsAndLate<K, V, R>;
-  /** As above; late records are dropped and counted (`late`). */
-  aggregate<Acc, Out, R = Out>(
+  /** As above; what `result` gives goes out. */
+  aggregate<Acc, Out>(
     aggregate: AggregateFunction<V, Acc, Out>,
-    options?: WindowAggregateOptions<K, Acc, Out, R>,
+    options: PlainAggregateOptions<K, Acc, Out> & SideOutputLate,
+  ): ResultsAndLate<K, V, Out>;
+  /** As above; late records are dropped and counted (`late`). */
+  aggregate<Acc, Out, R>(
+    aggregate: AggregateFunction<V, Acc, Out>,
+    options: AppliedAggregateOptions<K, Acc, Out, R>,
   ): KStream<Windowed<K>, R>;
+  /** As above; what `result` gives goes out. */
+  aggregate<Acc, Out>(aggregate: AggregateFunction<V, Acc, Out>, options?: PlainAggregateOptions<K, Acc, Out>): KStream<Windowed<K>, Out>;
 
   /** As `aggregate`, where accumulator and result have the values' type. */
   reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & SideOutputLate): ResultsAndLate<K, V, V>;

@@ -4,7 +4,7 @@ import { shapes } from './option-shapes.js';
 import type { TableJoinKind } from '../processors/table-table-join.js';
 import { toStreamOperator } from '../processors/to-stream.js';
 import type { RecordMeta } from '../processors/record-meta.js';
-import type { Awaitable, Predicate, RowJoiner, TableGrouper, ValueMapper } from '../processors/user-functions.js';
+import type { Predicate, RowJoiner, TableGrouper, TableJoiner, ValueMapper } from '../processors/user-functions.js';
 import type { ValueTransformerSupplier } from '../processors/value-transformer.js';
 import { requireFunction, requireKind } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
@@ -90,7 +90,7 @@ export class KTableImpl<K, V> implements KTable<K, V> {
 
   join<KO, VO, VR>(
     other: KTable<KO, VO>,
-    joiner: JoinerOf<V, VO, VR, K>,
+    joiner: TableJoiner<K, V, never, unknown>,
     options: TableJoinOptions<K, VR> | ForeignKeyJoinOptions<K, V, KO, VR> = {},
   ): KTable<K, VR> {
     requireKind('join', other, ['table']);
@@ -101,7 +101,7 @@ export class KTableImpl<K, V> implements KTable<K, V> {
 
   leftJoin<KO, VO, VR>(
     other: KTable<KO, VO>,
-    joiner: JoinerOf<V, VO | null, VR, K>,
+    joiner: TableJoiner<K, V, never, unknown>,
     options: TableJoinOptions<K, VR> | ForeignKeyJoinOptions<K, V, KO, VR> = {},
   ): KTable<K, VR> {
     requireKind('leftJoin', other, ['table']);
@@ -112,13 +112,20 @@ export class KTableImpl<K, V> implements KTable<K, V> {
 
   outerJoin<VO, VR>(
     other: KTable<K, VO>,
-    joiner: JoinerOf<V | null, VO | null, VR, K>,
+    joiner: TableJoiner<K, never, never, unknown>,
     options: TableJoinOptions<K, VR> = {},
   ): KTable<K, VR> {
     requireKind('outerJoin', other, ['table']);
     requireFunction('outerJoin: the joiner', joiner);
     checkOptions('outerJoin', options, shapes.table);
-    return joinTables(this.#context, this.#state, other, 'outer', defined('outerJoin: the joiner', joiner), options);
+    return joinTables(
+      this.#context,
+      this.#state,
+      other,
+      'outer',
+      defined('outerJoin: the joiner', joiner as RowJoiner<K, V, VO, VR>),
+      options,
+    );
   }
 
   #joined<KO, VO, VR>(
@@ -136,5 +143,3 @@ export class KTableImpl<K, V> implements KTable<K, V> {
     return joinTables(this.#context, this.#state, other as unknown as KTable<K, VO>, kind, joiner, options);
   }
 }
-
-type JoinerOf<V, VO, VR, K> = (value: V, otherValue: VO, key: K) => Awaitable<VR>;

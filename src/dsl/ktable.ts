@@ -1,6 +1,7 @@
 import type { RecordMeta } from '../processors/record-meta.js';
 import type { Awaitable, Predicate, TableGrouper, ValueMapper } from '../processors/user-functions.js';
 import type { ValueTransformerSupplier } from '../processors/value-transformer.js';
+import type { AnyJoinable, TableJoinMistake } from './join-mistake.js';
 import type { KGroupedTable } from './kgrouped-table.js';
 import type { KStream } from './kstream.js';
 import type {
@@ -128,6 +129,12 @@ export interface KTable<K, V> {
     joiner: (value: V, otherValue: VO, key: K) => Awaitable<VR>,
     options?: TableJoinOptions<K, NoInfer<VR>>,
   ): KTable<K, VR>;
+  /** @internal */
+  join<O extends AnyJoinable>(
+    other: O & TableJoinMistake<O, 'join'>,
+    joiner: (value: V, otherValue: never, key: K) => unknown,
+    options?: unknown,
+  ): KTable<K, unknown>;
 
   /**
    * As `join` by a foreign key, but a row whose foreign key is null or names no row is joined with null.
@@ -151,6 +158,12 @@ export interface KTable<K, V> {
     joiner: (value: V, otherValue: VO | null, key: K) => Awaitable<VR>,
     options?: TableJoinOptions<K, NoInfer<VR>>,
   ): KTable<K, VR>;
+  /** @internal */
+  leftJoin<O extends AnyJoinable>(
+    other: O & TableJoinMistake<O, 'leftJoin'>,
+    joiner: (value: V, otherValue: never, key: K) => unknown,
+    options?: unknown,
+  ): KTable<K, unknown>;
 
   /**
    * A table of the rows that either table has, by key; the value of the one that lacks the row is null.
@@ -163,4 +176,10 @@ export interface KTable<K, V> {
     joiner: (value: V | null, otherValue: VO | null, key: K) => Awaitable<VR>,
     options?: TableJoinOptions<K, NoInfer<VR>>,
   ): KTable<K, VR>;
+  /** @internal */
+  outerJoin<O extends AnyJoinable>(
+    other: O & TableJoinMistake<O, 'outerJoin'>,
+    joiner: (value: never, otherValue: never, key: K) => unknown,
+    options?: unknown,
+  ): KTable<K, unknown>;
 }

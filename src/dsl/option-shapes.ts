@@ -1,19 +1,23 @@
 /** What the options of each DSL call may be. */
 import {
-  anyObject,
   anything,
+  atLeastOne,
   callback,
   flag,
   list,
   milliseconds,
+  objectWith,
   oneOf,
   serde,
   text,
-  wholeNumber,
+  texts,
   type ShapeOf,
 } from '../errors/checked-options.js';
 import type { RetryOptions } from '../processors/async/async-options.js';
 import { offsetResetOption } from '../time/offset-reset.js';
+import { timestampExtractorOption } from '../time/timestamp-extractor.js';
+import { watermarksOption } from '../time/watermarks/watermark-strategy.js';
+import { partitionerOption } from '../topology/builder-options.js';
 import type { AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions } from './async-options.js';
 import type {
   IntervalJoinedOptions,
@@ -31,6 +35,7 @@ import type {
   DerivedTableOptions,
   EmitOnChangeOption,
   ForeignKeyJoinOptions,
+  GlobalConsumedOptions,
   GlobalTableOptions,
   GroupedOptions,
   JoinedOptions,
@@ -54,6 +59,8 @@ import type {
   WindowTableOptions,
 } from './options.js';
 
+const triggerOption = objectWith('a trigger, such as countTrigger(10)', 'onElement', 'onEventTime', 'onProcessingTime', 'clear');
+const evictorOption = objectWith('an evictor, such as countEvictor(10)', 'before', 'after');
 const engine = oneOf('memory', 'leveldb');
 const tableEmit = oneOf('onUpdate', 'onCommit');
 const both = { keySerde: serde, valueSerde: serde };
@@ -66,11 +73,11 @@ const record = { ...named, ...both } satisfies ShapeOf<RecordOptions<unknown, un
 const grouped = { ...named, ...both } satisfies ShapeOf<GroupedOptions<unknown, unknown>>;
 const consumed = {
   ...record,
-  timestampExtractor: anyObject,
+  timestampExtractor: timestampExtractorOption,
   offsetReset: offsetResetOption,
-  watermarks: anyObject,
+  watermarks: watermarksOption,
 } satisfies ShapeOf<ConsumedOptions<unknown, unknown>>;
-const kept = { storeName: text, ...both, engine, logged: flag, changelogConfigs: anyObject };
+const kept = { storeName: text, ...both, engine, logged: flag, changelogConfigs: texts };
 const materialized = { ...kept, historyRetention: milliseconds } satisfies ShapeOf<MaterializedOptions<unknown, unknown>>;
 const windowMaterialized = { ...materialized, retention: anything } satisfies ShapeOf<WindowMaterializedOptions<unknown, unknown>>;
 /** Told apart where it is taken. */
@@ -98,8 +105,10 @@ export const shapes = {
   record,
   grouped,
   consumed,
-  produced: { ...record, partitioner: anyObject } satisfies ShapeOf<ProducedOptions<unknown, unknown>>,
-  repartitioned: { ...grouped, partitions: wholeNumber, partitioner: anyObject } satisfies ShapeOf<RepartitionedOptions<unknown, unknown>>,
+  produced: { ...record, partitioner: partitionerOption } satisfies ShapeOf<ProducedOptions<unknown, unknown>>,
+  repartitioned: { ...grouped, partitions: atLeastOne, partitioner: partitionerOption } satisfies ShapeOf<
+    RepartitionedOptions<unknown, unknown>
+  >,
   process: { ...record, stores: list } satisfies ShapeOf<ProcessOptions<unknown, unknown>>,
   processValues: { ...valued, stores: list } satisfies ShapeOf<ProcessValuesOptions<unknown>>,
   streamJoin: {
@@ -111,21 +120,22 @@ export const shapes = {
     engine,
     late: anything,
     logged: flag,
-    changelogConfigs: anyObject,
+    changelogConfigs: texts,
   } satisfies ShapeOf<StreamJoinOptions<unknown, unknown, unknown, unknown>>,
   tableJoin: { ...record, streamValueSerde: serde, grace: milliseconds } satisfies ShapeOf<JoinedOptions<unknown, unknown, unknown>>,
   globalJoin: { ...valued, keyOf: callback } satisfies ShapeOf<GlobalJoinOptions<unknown, unknown, unknown, unknown>>,
   table,
   streamTable: { ...table, ...late } satisfies ShapeOf<StreamTableOptions<unknown, unknown>>,
   sourceTable: { ...consumed, materialized, emit: tableEmit, ...onChange, ...late } satisfies ShapeOf<SourceTableOptions<unknown, unknown>>,
-  globalTable: { ...consumed, materialized: { storeName: text, ...both, engine } } satisfies ShapeOf<GlobalTableOptions<unknown, unknown>>,
-  foreignKeyJoin: { ...table, foreignKey: callback, otherPartitioner: anyObject } satisfies ShapeOf<
+  globalStore: record satisfies ShapeOf<GlobalConsumedOptions<unknown, unknown>>,
+  globalTable: { ...record, materialized: { storeName: text, ...both, engine } } satisfies ShapeOf<GlobalTableOptions<unknown, unknown>>,
+  foreignKeyJoin: { ...table, foreignKey: callback, otherPartitioner: partitionerOption } satisfies ShapeOf<
     ForeignKeyJoinOptions<unknown, unknown, unknown, unknown>
   >,
   asyncValue: { ...valued, ...calls } satisfies ShapeOf<AsyncValueOptions<unknown, unknown, unknown>>,
   asyncRecord: { ...record, ...calls } satisfies ShapeOf<AsyncRecordOptions<unknown, unknown, unknown, unknown>>,
   asyncProcess: { ...record, ...calls, stores: list } satisfies ShapeOf<AsyncProcessOptions<unknown, unknown, unknown, unknown>>,
-  window: { trigger: anyObject, evictor: anyObject, allowedLateness: anything } satisfies ShapeOf<WindowOptions<unknown>>,
+  window: { trigger: triggerOption, evictor: evictorOption, allowedLateness: anything } satisfies ShapeOf<WindowOptions<unknown>>,
   windowReduce: windowResult,
   windowAggregate: { ...windowResult, accumulatorSerde: serde, apply: callback, clear: callback } satisfies ShapeOf<
     WindowAggregateOptions<unknown, unknown, unknown, unknown>

@@ -257,8 +257,11 @@ export type SourceTableOptions<K, V> = ConsumedOptions<K, V> &
 /** For `toTable`. `late` is for versioned tables: records that are older than the history. */
 export type StreamTableOptions<K, V> = TableOptions<K, V> & LateOptions<K, V | null>;
 
+/** For `builder.addGlobalStore`: all of the topic is read, from its beginning, with the records' own timestamps. */
+export type GlobalConsumedOptions<K, V> = Pick<ConsumedOptions<K, V>, 'name' | 'keySerde' | 'valueSerde'>;
+
 /** For `builder.globalTable`. */
-export type GlobalTableOptions<K, V> = ConsumedOptions<K, V> & {
+export type GlobalTableOptions<K, V> = GlobalConsumedOptions<K, V> & {
   /** Its store. Default: one with a generated name. */
   readonly materialized?: Pick<MaterializedOptions<K, V>, 'storeName' | 'keySerde' | 'valueSerde' | 'engine'>;
 };

@@ -1,7 +1,7 @@
-import { anyObject, checkOptions, list, oneOf, type ShapeOf } from '../errors/checked-options.js';
+import { checkOptions, list, oneOf, type ShapeOf } from '../errors/checked-options.js';
 import { shapes } from './option-shapes.js';
 import type { Logger } from '../observability/logger.js';
-import { silentLogger } from '../observability/logger.js';
+import { loggerOption, silentLogger } from '../observability/logger.js';
 import { checkedSupplier } from '../processors/checked-supplier.js';
 import type { Processor } from '../processors/processor.js';
 import type { StoreSpec } from '../stores/store.js';
@@ -22,7 +22,7 @@ import type { KStream } from './kstream.js';
 import type { KTable } from './ktable.js';
 import { addLateOutput, versionedLate } from './late-output.js';
 import { tableStore } from './materialize.js';
-import type { ConsumedOptions, GlobalTableOptions, NamedOptions, SourceTableOptions } from './options.js';
+import type { ConsumedOptions, GlobalConsumedOptions, GlobalTableOptions, NamedOptions, SourceTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import { storedView } from './table-view.js';
 
@@ -39,7 +39,7 @@ export interface BuildOptions {
 const buildShape = {
   optimizations: list,
   explicitNames: oneOf('require', 'warn', 'off'),
-  logger: anyObject,
+  logger: loggerOption,
 } satisfies ShapeOf<BuildOptions>;
 
 /**
@@ -147,8 +147,8 @@ export class StreamsBuilder {
    * const prices = stores.keyValue({ name: 'prices', keySerde: serdes.string, valueSerde: serdes.double });
    * builder.addGlobalStore(prices, 'price-changes', () => new PriceRows(), { keySerde: serdes.string, valueSerde: serdes.json<PriceChange>() });
    */
-  addGlobalStore<K, V>(spec: StoreSpec, topic: string, supplier: () => Processor<K, V>, options: ConsumedOptions<K, V> = {}): this {
-    checkOptions('addGlobalStore', options, shapes.consumed);
+  addGlobalStore<K, V>(spec: StoreSpec, topic: string, supplier: () => Processor<K, V>, options: GlobalConsumedOptions<K, V> = {}): this {
+    checkOptions('addGlobalStore', options, shapes.globalStore);
     const { graph } = this.#handles;
     const { sourceName, name } = tableNames(graph, options);
     checkedSupplier(name, supplier);

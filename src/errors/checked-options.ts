@@ -34,6 +34,21 @@ export function requireOptions(what: string, options: unknown, shape: OptionShap
   checkFields({ what, code, path: '' }, options, shape);
 }
 
+/**
+ * As `checkOptions`, for one argument.
+ *
+ * @param what the call and its argument, as in `countEvictor: the number`
+ */
+export function requireArgument(
+  what: string,
+  value: unknown,
+  check: (value: unknown) => string | null,
+  code: ErrorCode = 'MILL_TOPOLOGY_INVALID',
+): void {
+  const wanted = check(value);
+  if (wanted !== null) throw refusal({ what, code, path: '' }, `${what} must be ${wanted}, not ${shown(value)}.`, null);
+}
+
 /** The options that are looked at. */
 interface Place {
   readonly what: string;
@@ -127,8 +142,22 @@ export function milliseconds(value: unknown): string | null {
   return typeof value === 'number' && value >= 0 ? null : 'milliseconds, 0 or more';
 }
 
+/** For spans of time that must not be empty. */
+export function someMilliseconds(value: unknown): string | null {
+  return typeof value === 'number' && value > 0 ? null : 'milliseconds, above 0';
+}
+
+export function aNumber(value: unknown): string | null {
+  return typeof value === 'number' && !Number.isNaN(value) ? null : 'a number';
+}
+
 export function wholeNumber(value: unknown): string | null {
   return typeof value === 'number' && Number.isInteger(value) ? null : 'a whole number';
+}
+
+/** For numbers of things. */
+export function atLeastOne(value: unknown): string | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? null : 'a whole number, 1 or more';
 }
 
 export function callback(value: unknown): string | null {
@@ -148,6 +177,20 @@ export function serde(value: unknown): string | null {
 
 export function anyObject(value: unknown): string | null {
   return typeof value === 'object' && value !== null ? null : 'an object';
+}
+
+/** Configs of a topic: texts by name. */
+export function texts(value: unknown): string | null {
+  const fits = isPlain(value) && Object.values(value).every((entry) => typeof entry === 'string');
+  return fits ? null : 'an object of texts';
+}
+
+/** An object with these methods. @param wanted as in `a partitioner, an object with partition()` */
+export function objectWith(wanted: string, ...methods: readonly string[]): (value: unknown) => string | null {
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return wanted;
+    return methods.every((method) => typeof (value as Readonly<Record<string, unknown>>)[method] === 'function') ? null : wanted;
+  };
 }
 
 export function list(value: unknown): string | null {

@@ -1,3 +1,5 @@
+import { objectWith } from '../errors/checked-options.js';
+
 /** The part of pino's logger that Millrace calls; pino, bunyan-like loggers and `consoleLogger()` fit it. */
 export interface Logger {
   /** What a developer of the library would ask for. */
@@ -11,6 +13,9 @@ export interface Logger {
   /** A logger that adds `bindings` to the fields of each message. */
   child(bindings: Record<string, unknown>): Logger;
 }
+
+/** The check of an option that is one. */
+export const loggerOption = objectWith('a logger with debug, info, warn, error and child', 'debug', 'info', 'warn', 'error', 'child');
 
 /** Drops everything. */
 export const silentLogger: Logger = {

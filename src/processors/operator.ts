@@ -56,7 +56,7 @@ export interface UnfinishedWork {
   /** True while no more records may come. */
   readonly isFull: boolean;
   /** The record whose result can leave now; null when there is none. */
-  readonly ready: { readonly key: unknown; readonly value: unknown; readonly timestamp: number } | null;
+  readonly ready: { readonly key: unknown; readonly value: unknown; readonly timestamp: number; readonly record: TakenRecord } | null;
   /** The unfinished record that came first; null when there is none. */
   readonly oldest: TakenRecord | null;
   /** Goes on with what an earlier life of the task has left; called once the task runs. */

@@ -4,8 +4,9 @@
  * Without a wrapper nothing of this is in the way of a record. A wrapped node is called through one object more; `proceed` is one function for its whole life.
  */
 import type { MaybeAsync } from '../bytes/maybe-async.js';
-import type { Operator, OperatorContext } from './operator.js';
+import type { Downstream, Operator, OperatorContext, UnfinishedWork } from './operator.js';
 import { RecordMetaView, type RecordMeta } from './record-meta.js';
+import type { TakenRecord } from './taken-record.js';
 
 /** The processor that is about to be wrapped. */
 export interface WrappedProcessor {
@@ -21,7 +22,7 @@ export interface WrappedProcessor {
 export interface ProcessorAround {
   /**
    * Around each record. `value` is what the engine hands on: between table operators a `Change`. Return or await what `proceed` gives. Of an asynchronous operator it
-   * runs around the taking in; the call, and what is made of its result, come later and outside of it.
+   * runs around the taking in; what is made of the result of its call is for `result`.
    */
   process?(
     key: unknown,
@@ -30,6 +31,11 @@ export interface ProcessorAround {
     proceed: (key: unknown, value: unknown, timestamp: number) => MaybeAsync,
     meta: RecordMeta,
   ): MaybeAsync;
+  /**
+   * Of asynchronous operators: around the turn of a record's result, which is sent on, or handed to `process` of an `AsyncProcessor`. `key`, `value`, `timestamp` and
+   * `meta` are the record's, as `process` saw them. The call itself runs outside: at any time, beside others.
+   */
+  result?(key: unknown, value: unknown, timestamp: number, proceed: () => MaybeAsync, meta: RecordMeta): MaybeAsync;
   /** Around each callback of `context.schedule`. Timers of event time are not among them. */
   punctuate?(timestamp: number, proceed: (timestamp: number) => MaybeAsync): MaybeAsync;
   /** Around what it emits at a commit. Called for every processor, also for those that hold nothing back. */
@@ -48,6 +54,7 @@ export class WrappedOperator implements EveryMember {
   declare private meta: RecordMetaView;
   private readonly proceed: (key: unknown, value: unknown, timestamp: number) => MaybeAsync;
   private readonly proceedFlush: () => MaybeAsync;
+  private results: WrappedWork | null = null;
 
   constructor(
     private readonly operator: Operator,
@@ -63,7 +70,10 @@ export class WrappedOperator implements EveryMember {
   }
 
   get unfinished(): Operator['unfinished'] {
-    return this.operator.unfinished;
+    const { unfinished } = this.operator;
+    if (unfinished === undefined || this.around.result === undefined) return unfinished;
+    this.results ??= new WrappedWork(unfinished, this.around);
+    return this.results;
   }
 
   get hasDueTimers(): boolean {
@@ -103,4 +113,48 @@ export class WrappedOperator implements EveryMember {
     }
     return closing.then(() => this.around.closed?.());
   }
+}
+
+/** Every member that such work may have, for the same reason. */
+type EveryWorkMember = { readonly [Member in keyof Required<UnfinishedWork>]: UnfinishedWork[Member] };
+
+class WrappedWork implements EveryWorkMember {
+  constructor(
+    private readonly work: UnfinishedWork,
+    private readonly around: ProcessorAround,
+  ) {}
+
+  get size(): number {
+    return this.work.size;
+  }
+
+  get isFull(): boolean {
+    return this.work.isFull;
+  }
+
+  get ready(): UnfinishedWork['ready'] {
+    return this.work.ready;
+  }
+
+  get oldest(): UnfinishedWork['oldest'] {
+    return this.work.oldest;
+  }
+
+  begin(): void {
+    this.work.begin();
+  }
+
+  readonly results: Downstream = {
+    process: (key, value, timestamp) => {
+      const proceed = (): MaybeAsync => this.work.results.process(key, value, timestamp);
+      const { ready } = this;
+      if (ready === null || this.around.result === undefined) return proceed();
+      return this.around.result(key, value, timestamp, proceed, metaOf(ready.record, timestamp));
+    },
+  };
+}
+
+/** The record is not the one in work yet. */
+function metaOf({ topic, partition, offset, headers }: TakenRecord, timestamp: number): RecordMeta {
+  return { topic, partition, offset, timestamp, headers: () => headers };
 }

@@ -1,8 +1,10 @@
 /** Queries as data: what to read of a store, and, in the type, what the answer is. Made by `queries`. */
 import { MillraceError } from '../errors.js';
+import type { OptionShape } from '../errors/checked-options.js';
 import type { ValueAndTimestamp, VersionedRecord } from '../stores/store.js';
 import { decodeCursor } from './element-source.js';
 import type { QueryIterator } from './query-iterator.js';
+import { checkQueryOptions, queryShapes } from './query-shapes.js';
 import type { KeyValueRow, SessionWindowRow, WindowRow } from './rows.js';
 
 /** Bounds of keys, in the order of their serialised bytes. */
@@ -77,7 +79,10 @@ export const queries = Object.freeze({
   timestampedKey: <K, V>(key: K): Query<ValueAndTimestamp<V> | null> => ({ kind: 'timestampedKey', key }),
 
   /** Rows by key bytes. Key-value stores. */
-  range: <K, V>(options: RangeOptions<K> = {}): Query<QueryIterator<KeyValueRow<K, V>>> => ({ kind: 'range', options: checkPage(options) }),
+  range: <K, V>(options: RangeOptions<K> = {}): Query<QueryIterator<KeyValueRow<K, V>>> => ({
+    kind: 'range',
+    options: checkPage('range', options, queryShapes.range),
+  }),
 
   /** The value of one window of a key. Window stores, those of sliding windows too. */
   window: <K, V>(key: K, start: number): Query<V | null> => ({ kind: 'window', key, start: checkTime('start', start) }),
@@ -86,13 +91,13 @@ export const queries = Object.freeze({
   windowKey: <K, V>(key: K, options: TimedPageOptions = {}): Query<QueryIterator<WindowRow<K, V>>> => ({
     kind: 'windowKey',
     key,
-    options: checkTimes(options),
+    options: checkPage('windowKey', options, queryShapes.timedPage),
   }),
 
   /** Windows of all keys that start in the range, by start, then key bytes; sliding windows by key bytes, then start. Window stores. */
   windowRange: <K, V>(options: TimedRangeOptions<K> = {}): Query<QueryIterator<WindowRow<K, V>>> => ({
     kind: 'windowRange',
-    options: checkTimes(options),
+    options: checkPage('windowRange', options, queryShapes.timedRange),
   }),
 
   /** The value of one session. Session stores. */
@@ -107,47 +112,39 @@ export const queries = Object.freeze({
   sessionKey: <K, V>(key: K, options: TimedPageOptions = {}): Query<QueryIterator<SessionWindowRow<K, V>>> => ({
     kind: 'sessionKey',
     key,
-    options: checkTimes(options),
+    options: checkPage('sessionKey', options, queryShapes.timedPage),
   }),
 
   /** Sessions of all keys that overlap the range, by key bytes, then end. Session stores. */
   sessionRange: <K, V>(options: TimedRangeOptions<K> = {}): Query<QueryIterator<SessionWindowRow<K, V>>> => ({
     kind: 'sessionRange',
-    options: checkTimes(options),
+    options: checkPage('sessionRange', options, queryShapes.timedRange),
   }),
 
   /** The version valid at `asOf` (ms), by default the latest. Versioned stores. */
-  versionedKey: <K, V>(key: K, options: { readonly asOf?: number } = {}): Query<VersionedRecord<V> | null> => ({
-    kind: 'versionedKey',
-    key,
-    asOf: options.asOf === undefined ? Infinity : checkTime('asOf', options.asOf),
-  }),
+  versionedKey: <K, V>(key: K, options: { readonly asOf?: number } = {}): Query<VersionedRecord<V> | null> => {
+    checkQueryOptions('versionedKey', options, queryShapes.asOf);
+    return { kind: 'versionedKey', key, asOf: options.asOf ?? Infinity };
+  },
 
   /** Versions valid at some time of the range, newest first unless `ascending`. Versioned stores. */
   versionHistory: <K, V>(
     key: K,
     options: TimeRangeOptions & { readonly ascending?: boolean } = {},
-  ): Query<readonly VersionedRecord<V>[]> => ({
-    kind: 'versionHistory',
-    key,
-    from: checkTime('from', options.from ?? -Infinity),
-    to: checkTime('to', options.to ?? Infinity),
-    ascending: options.ascending ?? false,
-  }),
+  ): Query<readonly VersionedRecord<V>[]> => {
+    checkQueryOptions('versionHistory', options, queryShapes.history);
+    const { from = -Infinity, to = Infinity, ascending = false } = options;
+    return { kind: 'versionHistory', key, from, to, ascending };
+  },
 });
-
-function checkTimes<O extends TimedPageOptions>(options: O): O {
-  checkTime('from', options.from ?? -Infinity);
-  checkTime('to', options.to ?? Infinity);
-  return checkPage(options);
-}
 
 function checkTime(name: string, value: number): number {
   if (typeof value === 'number' && !Number.isNaN(value)) return value;
   throw new MillraceError('MILL_QUERY_INVALID', `${name} must be a time in ms, not ${String(value)}.`);
 }
 
-function checkPage<O extends PageOptions>(options: O): O {
+function checkPage<O extends PageOptions>(what: string, options: O, shape: OptionShape): O {
+  checkQueryOptions(what, options, shape);
   const { limit, after } = options;
   if (after !== undefined) decodeCursor(after);
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 1)) {

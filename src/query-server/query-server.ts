@@ -6,9 +6,9 @@
 import type { fastify as Fastify, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { StreamsApp } from '../app/streams-app.js';
 import { MillraceError } from '../errors.js';
-import { anyObject, anything, callback, oneOf, requireOptions, text } from '../errors/checked-options.js';
+import { anyObject, anything, callback, oneOf, requireOptions, text, texts } from '../errors/checked-options.js';
 import type { ShapeOf } from '../errors/checked-options.js';
-import type { Logger } from '../observability/logger.js';
+import { loggerOption, type Logger } from '../observability/logger.js';
 import type { KeyPartitioner } from '../queries/key-partition.js';
 import type { ForwardOptions } from './forward.js';
 import { forward, hopsHeader, hopsOf, maxHops } from './forward.js';
@@ -207,9 +207,9 @@ const shape = {
   maxLimit: anything,
   forwardTimeout: anything,
   forwardProtocol: oneOf('http', 'https'),
-  forwardHeaders: anyObject,
+  forwardHeaders: texts,
   partitioners: anyObject,
-  logger: anyObject,
+  logger: loggerOption,
   authorize: callback,
 } satisfies ShapeOf<QueryServerOptions>;
 

@@ -82,6 +82,11 @@ export class TaskFailures {
     if (this.env.retries === undefined) this.ledger.committed();
   }
 
+  /** A wall-clock timer has run through. */
+  timerEnded(timer: string): void {
+    this.ledger.timerEnded(this.taskId, timer);
+  }
+
   /** An input record that a serde can't read. `skip`: it is dropped or dead-lettered. */
   undecodable(error: unknown, node: string, attempt: number): Verdict | Promise<Verdict> {
     this.record.mustBeOpen();
@@ -211,8 +216,8 @@ export class TaskFailures {
   }
 
   private placeIn(node: string, call: number): FailurePlace {
-    const { topic, partition, offset } = this.record;
-    return { taskId: this.taskId, node, topic, partition, offset, call };
+    const { topic, partition, offset, timer } = this.record;
+    return { taskId: this.taskId, node, topic, partition, offset, timer, call };
   }
 
   /** `attempt` is that of this pass; passes before it, that ended with a return to the last commit, are added. */

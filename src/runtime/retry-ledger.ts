@@ -1,10 +1,15 @@
-/** Where something failed: a call of a node within its input record, or, outside of records (`topic` null), within its epoch. */
+/**
+ * Where something failed: a call of a node within its input record; outside of records (`topic` null) within the firing of a wall-clock timer, or, without one, within its
+ * epoch.
+ */
 export interface FailurePlace {
   readonly taskId: string;
   readonly node: string;
   readonly topic: string | null;
   readonly partition: number;
   readonly offset: number;
+  /** The wall-clock timer that fired; null for everything else. */
+  readonly timer: string | null;
   /** Which call of the node it was, from 0. */
   readonly call: number;
 }
@@ -26,7 +31,8 @@ interface Entry {
  * How often records have failed that are tried again from the last commit, and which were given up: their tasks are closed meanwhile, so the thread keeps it.
  *
  * Invariant: an entry stays until the epoch that decides its fate is committed. If it ended earlier, the return that the next bad record of the epoch causes would begin
- * its tries anew, and tries would multiply. Bounded: when it is full nothing more is tried again from the last commit until something is committed.
+ * its tries anew, and tries would multiply. What failed in a wall-clock timer is tried again when the timer fires next, however many epochs come before: its entry ends when the
+ * timer has run through. Bounded: when it is full nothing more is tried again from the last commit until something is committed.
  */
 export class RetryLedger {
   private readonly tasks = new Map<string, Map<string, Entry>>();
@@ -74,10 +80,16 @@ export class RetryLedger {
    */
   barrier(taskId: string, isPassed: (topic: string, partition: number, offset: number) => boolean, isAllDone: boolean): void {
     for (const entry of this.entriesOf(taskId)) {
-      const { topic, partition, offset } = entry.place;
+      const { topic, partition, offset, timer } = entry.place;
       entry.isPassed = topic === null || isPassed(topic, partition, offset);
-      if (entry.state === 'decided' || topic === null || (entry.isPassed && isAllDone)) entry.state = 'sealed';
+      if (entry.state === 'decided' || (timer === null && (topic === null || (entry.isPassed && isAllDone)))) entry.state = 'sealed';
     }
+  }
+
+  /** A wall-clock timer has run through: what failed in it before is over, if the epoch is committed. */
+  timerEnded(taskId: string, timer: string): void {
+    if (this.size === 0) return;
+    for (const entry of this.entriesOf(taskId)) if (entry.place.timer === timer && entry.state === 'tried') entry.state = 'decided';
   }
 
   /** The epoch of the last barrier was committed. */
@@ -132,6 +144,7 @@ export class RetryLedger {
   }
 }
 
-function idOf({ node, topic, partition, offset, call }: FailurePlace): string {
-  return topic === null ? `${node} #${call}` : `${node} #${call} ${topic}-${partition}@${offset}`;
+function idOf({ node, topic, partition, offset, timer, call }: FailurePlace): string {
+  if (topic === null) return timer === null ? `${node} #${call}` : `${node} #${call} in ${timer}`;
+  return `${node} #${call} ${topic}-${partition}@${offset}`;
 }

@@ -21,6 +21,8 @@ export class TaskRecord implements RecordContext, WorkInTurn {
   timestamp = -1;
   turn = 0;
   epoch = 0;
+  /** The wall-clock timer that is firing; null outside of one. */
+  timer: string | null = null;
 
   /** Serde that `rawKey` was read with; null when the raw bytes may not be used. */
   rawKeySerde: object | null = null;
@@ -54,6 +56,7 @@ export class TaskRecord implements RecordContext, WorkInTurn {
     this.cursor = cursor;
     this.override = null;
     this.taken = null;
+    this.timer = null;
   }
 
   /** A record that an operator took along is in work again. */
@@ -66,6 +69,7 @@ export class TaskRecord implements RecordContext, WorkInTurn {
     this.cursor = record.source === null ? null : new RecordCopy(record.source);
     this.override = record.headers;
     this.taken = record;
+    this.timer = null;
     this.rawKeySerde = null;
     this.rawKeyBuffer = null;
   }
@@ -93,8 +97,14 @@ export class TaskRecord implements RecordContext, WorkInTurn {
     this.rawKeyEnd = cursor.keyEnd;
   }
 
-  /** For what happens outside any record: punctuations and emissions at a barrier. */
-  enterTimer(timestamp: number): void {
+  /**
+   * For what happens outside any record: punctuations and emissions at a barrier.
+   *
+   * @param timer of a wall-clock punctuation: the clock goes on over commits, so that what is tried again comes in any epoch
+   */
+  enterTimer(timestamp: number, timer: string | null = null): void {
+    if (timer !== null) this.turn++;
+    this.timer = timer;
     this.topic = null;
     this.partition = -1;
     this.offset = -1;

@@ -22,6 +22,7 @@ import { takenRecord } from './taken-records.js';
 import { TaskRecord } from './task-record.js';
 import { stageOf, timeStages, type TimeStage } from './time-stages.js';
 import { UnfinishedRecords } from './unfinished-records.js';
+import { TimerNames } from './timer-names.js';
 import { wireTask, type WiredTask } from './task-wiring.js';
 import type { WatermarkAnnouncement } from './watermark-announcement.js';
 import type { TaskWatermark } from './watermark-explanation.js';
@@ -59,6 +60,7 @@ export class Task implements TaskScope {
   /** Stream time before the record in work. */
   private streamTimeBefore = -1;
   private readonly wallClockTimers = new PunctuationQueue();
+  private readonly timerNames = new TimerNames();
   /** What operators have opened beside themselves. */
   private readonly beside: Closing[] = [];
   private busy: Promise<void> | null = null;
@@ -307,8 +309,8 @@ export class Task implements TaskScope {
 
   schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
     const guard = this.wired.guards.get(node);
-    const fire = (timestamp: number): MaybeAsync => {
-      this.record.enterTimer(timestamp);
+    const fire = (timestamp: number, timer: string | null = null): MaybeAsync => {
+      this.record.enterTimer(timestamp, timer);
       this.env.metrics.punctuations++;
       return guard === undefined ? callback(timestamp) : guard.punctuate(callback, timestamp);
     };
@@ -316,7 +318,20 @@ export class Task implements TaskScope {
       const scheduled = stageOf(this.stages, node).timers.schedule(options.startAt ?? 0, options.interval, fire);
       return this.ending.watch(node, fire, scheduled);
     }
-    return this.wallClockTimers.schedule(options.startAt ?? this.env.wallClock() + options.interval, options.interval, fire);
+    const timer = this.timerNames.take(node);
+    const { name } = timer;
+    const startAt = options.startAt ?? this.env.wallClock() + options.interval;
+    const scheduled = this.wallClockTimers.schedule(startAt, options.interval, (timestamp) => {
+      const firing = fire(timestamp, name);
+      if (firing !== undefined) return firing.then(() => this.wired.failures.timerEnded(name));
+      this.wired.failures.timerEnded(name);
+    });
+    return {
+      cancel: () => {
+        scheduled.cancel();
+        timer.release();
+      },
+    };
   }
 
   takeRecord(node: string): TakenRecord {

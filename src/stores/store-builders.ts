@@ -1,6 +1,6 @@
 /** Store specs: what a user says of a store. Plain data, checked here, built for each task later. */
 import { MillraceError } from '../errors.js';
-import { anyObject, anything, flag, oneOf, requireOptions, serde, type OptionShape, type ShapeOf } from '../errors/checked-options.js';
+import { anything, flag, oneOf, requireOptions, serde, texts, type OptionShape, type ShapeOf } from '../errors/checked-options.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreKind, StoreSpec } from './store.js';
 
@@ -41,7 +41,7 @@ export const storeShape = {
   valueSerde: serde,
   engine,
   logged: flag,
-  changelogConfigs: anyObject,
+  changelogConfigs: texts,
   trackChanges: flag,
 } satisfies ShapeOf<StoreOptions<unknown, unknown>>;
 

@@ -1,7 +1,7 @@
 import { anyObject, anything, callback, flag, oneOf, orNull, serde, text, wholeNumber, type ShapeOf } from '../errors/checked-options.js';
 import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
 import type { DeserializationHandler, ProcessingHandler, ProductionHandler, HandlerRetryOptions } from '../runtime/error-policy.js';
-import type { Logger } from '../observability/logger.js';
+import { loggerOption, type Logger } from '../observability/logger.js';
 import type { Serde } from '../serdes/serde.js';
 
 /** Options of a `TopologyTestDriver`; those that a `StreamsApp` has too mean the same. */
@@ -50,5 +50,5 @@ export const driverShape = {
   deadLetterTopic: orNull(text),
   retry: { attempts: anything, backoff: anything, maxBackoff: anything, afterwards: anything } satisfies ShapeOf<HandlerRetryOptions>,
   processorWrapper: callback,
-  logger: anyObject,
+  logger: loggerOption,
 } satisfies ShapeOf<TestDriverConfig>;

@@ -1,6 +1,7 @@
 import { noHeaders, type Headers } from '../bytes/headers.js';
 import { partitionForKey } from '../bytes/murmur2.js';
 import { MillraceError } from '../errors.js';
+import { anything, list, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import type { Serde } from '../serdes/serde.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 
@@ -41,7 +42,7 @@ export class TestInputTopic<K, V> {
    * @throws what the error policy fails on: MILL_DESERIALIZATION, MILL_PROCESSING, MILL_PRODUCTION; MILL_INVALID_TIMESTAMP
    */
   async pipe(key: K | null, value: V | null, options: PipeOptions = {}): Promise<void> {
-    checkOptions(options);
+    requireOptions('pipe', options, shape, 'MILL_CONFIG_INVALID');
     await this.pipeAll([{ ...options, key, value }]);
   }
 
@@ -51,6 +52,7 @@ export class TestInputTopic<K, V> {
    * @throws as `pipe`
    */
   async pipeAll(records: readonly (PipeOptions & { readonly key: K | null; readonly value: V | null })[]): Promise<void> {
+    for (const record of records) requireOptions('pipeAll', record, { ...shape, key: anything, value: anything }, 'MILL_CONFIG_INVALID');
     await this.prepare();
     const written = records.map(({ key, value, ...options }) => {
       const keyBytes = key === null ? null : toBuffer(this.keySerde.serialize(key));
@@ -64,6 +66,7 @@ export class TestInputTopic<K, V> {
 
   /** As `pipe`, with the bytes themselves: for records that no serde would write. */
   async pipeBytes(key: Buffer | null, value: Buffer | null, options: PipeOptions = {}): Promise<void> {
+    requireOptions('pipeBytes', options, shape, 'MILL_CONFIG_INVALID');
     await this.port.process(this.appending(key, value, options));
   }
 
@@ -96,10 +99,5 @@ function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function checkOptions(options: unknown): void {
-  if (typeof options === 'object' && options !== null) return;
-  throw new MillraceError(
-    'MILL_CONFIG_INVALID',
-    `pipe(key, value, options) takes { timestamp, headers, partition }, not ${String(options)}.`,
-  );
-}
+/** Timestamps and partitions are checked where they are used. */
+const shape = { timestamp: anything, headers: list, partition: anything } satisfies ShapeOf<PipeOptions>;

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { StreamsApp } from '../app/streams-app.js';
 import type { StreamsConfig } from '../app/config.js';
 import { MillraceError } from '../errors.js';
+import { atLeastOne, milliseconds, requireArgument, requireOptions, text, type ShapeOf } from '../errors/checked-options.js';
 import { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 import type { Topology } from '../topology/nodes.js';
 import { InMemoryDirectory } from './in-memory-kafka/in-memory-directory.js';
@@ -35,8 +36,11 @@ export type InstanceConfig = Omit<StreamsConfig, 'bootstrapServers' | 'stateDir'
   readonly instance?: string;
 };
 
-/** A cluster without a broker. */
+const kafkaShape = { brokers: atLeastOne } satisfies ShapeOf<TestKafkaOptions>;
+
+/** A cluster without a broker. @throws MILL_CONFIG_INVALID for an option that there is not */
 export function inMemoryKafka(options: TestKafkaOptions = {}): TestKafka {
+  requireOptions('inMemoryKafka', options, kafkaShape, 'MILL_CONFIG_INVALID');
   return new TestKafka(options);
 }
 
@@ -69,8 +73,10 @@ export class TestKafka {
     return this.cluster.topics;
   }
 
-  /** Default: one partition. */
+  /** Default: one partition. @throws MILL_CONFIG_INVALID */
   createTopic(name: string, partitions = 1): void {
+    requireArgument('createTopic: the name', name, text, 'MILL_CONFIG_INVALID');
+    requireArgument('createTopic: the partitions', partitions, atLeastOne, 'MILL_CONFIG_INVALID');
     this.cluster.createTopic(name, partitions);
   }
 
@@ -81,6 +87,7 @@ export class TestKafka {
    */
   app(topology: Topology, config: InstanceConfig): StreamsApp {
     const { instance = randomUUID(), ...rest } = config;
+    requireArgument('app: the option instance', instance, text, 'MILL_CONFIG_INVALID');
     const clients: string[] = [];
     const app: StreamsApp = new StreamsApp(
       topology,
@@ -137,6 +144,7 @@ export class TestKafka {
    * @throws Error after `timeout` ms, default 10 000
    */
   async until(condition: () => boolean | Promise<boolean>, timeout = 10_000): Promise<void> {
+    requireArgument('until: the timeout', timeout, milliseconds, 'MILL_CONFIG_INVALID');
     const deadline = Date.now() + timeout;
     while (!(await condition())) {
       if (Date.now() > deadline) throw new Error(`what was waited for did not happen within ${timeout} ms`);

@@ -1,3 +1,5 @@
+import { objectWith } from '../errors/checked-options.js';
+
 /** Where a record's time comes from. */
 export interface TimestampExtractor {
   /** Shown in `topology.describe()` and in errors. */
@@ -8,6 +10,9 @@ export interface TimestampExtractor {
    */
   extract(record: ExtractableRecord, partitionTime: number): number;
 }
+
+/** The check of an option that is one. */
+export const timestampExtractorOption = objectWith('a timestamp extractor, such as wallclockTimestamp()', 'extract');
 
 /** What an extractor sees of a record, decoded. */
 export interface ExtractableRecord {

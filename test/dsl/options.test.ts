@@ -11,6 +11,11 @@ import { sessions } from '../../src/time/session-windows.js';
 import { sliding } from '../../src/time/sliding-windows.js';
 import { hopping, tumbling, unlimited } from '../../src/time/time-windows.js';
 import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
+import { countEvictor } from '../../src/processors/windowing/evictor.js';
+import { continuousEventTimeTrigger } from '../../src/processors/windowing/triggers/continuous-triggers.js';
+import { countTrigger } from '../../src/processors/windowing/triggers/count-trigger.js';
+import { timeoutTrigger } from '../../src/processors/windowing/triggers/timeout-trigger.js';
+import { aggregatingState, listState, mapState, reducingState, valueState } from '../../src/processors/state/state-descriptor.js';
 import { sessionEventTime } from '../../src/time/windowing/session-windows.js';
 import { slidingEventTime } from '../../src/time/windowing/sliding-windows.js';
 import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
@@ -41,6 +46,16 @@ const fn = () => 'x';
 const misspelt: readonly (readonly [call: string, message: string, (of: ReturnType<typeof declared>) => unknown])[] = [
   ['stream', 'stream has no option keyserde; did you mean keySerde?', ({ builder }) => builder['stream']!('x', { keyserde: 1 })],
   ['table', 'table has no option materialised; did you mean materialized?', ({ builder }) => builder['table']!('x', { materialised: {} })],
+  [
+    'where a global table begins',
+    'globalTable has no option offsetReset',
+    ({ builder }) => builder['globalTable']!('x', { offsetReset: 'latest' }),
+  ],
+  [
+    'the clock of a global store',
+    'addGlobalStore has no option timestampExtractor',
+    ({ builder }) => builder['addGlobalStore']!(stores.keyValue({ name: 's' }), 'x', () => ({ process: fn }), { timestampExtractor: {} }),
+  ],
   ['globalTable', 'globalTable has no option emit', ({ builder }) => builder['globalTable']!('x', { emit: 'onUpdate' })],
   ['build', 'build has no option explicitName; did you mean explicitNames?', ({ builder }) => builder['build']!({ explicitName: 'off' })],
   ['filter', 'filter has no option named; did you mean name?', ({ stream }) => stream['filter']!(fn, { named: 'f' })],
@@ -197,6 +212,16 @@ const misspelt: readonly (readonly [call: string, message: string, (of: ReturnTy
     'stores.lru has no option maxentries; did you mean maxEntries?',
     () => stores.lru({ name: 's', maxentries: 1 } as never),
   ],
+  ['an evictor', 'the evictor count(3) has no option afterwards', () => countEvictor(3, { afterwards: true } as never)],
+  [
+    'a timeout trigger',
+    'timeoutTrigger has no option resetOnRecords; did you mean resetOnRecord?',
+    () => timeoutTrigger(countTrigger(3), { timeout: 1, resetOnRecords: true } as never),
+  ],
+  ['a value state', 'valueState last has no option serd; did you mean serde?', () => valueState('last', { serd: serdes.string } as never)],
+  ['a map state', 'mapState seen has no option valueSerde', () => mapState('seen', { valueSerde: serdes.string } as never)],
+  ['a list state', 'listState l has no option defaultValue', () => listState('l', { defaultValue: [] } as never)],
+  ['a reducing state', 'reducingState r has no option reducer; did you mean reduce?', () => reducingState('r', { reducer: fn } as never)],
   ['a versioned store', 'stores.versioned has no option retention', () => stores.versioned({ name: 's', retention: 1 } as never)],
 ];
 
@@ -230,6 +255,62 @@ describe('an option of a wrong type', () => {
     ['stores', 'the option stores must be an array, not "s"', ({ stream }) => stream['process']!(() => ({ process: fn }), { stores: 's' })],
     ['the options', 'count: the options must be an object, not "counts"', ({ grouped }) => grouped['count']!('counts')],
     ['no options at all', 'tumbling: the options must be an object, not undefined', () => tumbling(undefined as never)],
+    [
+      'a partitioner',
+      'the option partitioner must be a partitioner, an object with partition(), not the function fn',
+      ({ stream }) => stream['to']!('x', { partitioner: fn }),
+    ],
+    [
+      'a timestamp extractor',
+      'must be a timestamp extractor, such as wallclockTimestamp(), not an object',
+      ({ builder }) => builder['stream']!('x', { timestampExtractor: {} }),
+    ],
+    [
+      'watermarks',
+      'must be what watermarks.monotonous() and the like give, not an object',
+      ({ builder }) => builder['stream']!('x', { watermarks: {} }),
+    ],
+    [
+      'an offset reset',
+      'the option offsetReset must be "earliest", "latest", "none" or { duration',
+      ({ builder }) => builder['stream']!('x', { offsetReset: { duration: -1 } }),
+    ],
+    [
+      'partitions',
+      'the option partitions must be a whole number, 1 or more, not 0',
+      ({ stream }) => stream['repartition']!({ partitions: 0 }),
+    ],
+    [
+      'configs of a changelog',
+      'materialized.changelogConfigs must be an object of texts',
+      ({ grouped }) => grouped['count']!({ materialized: { changelogConfigs: { 'retention.ms': 5 } } }),
+    ],
+    ['a logger', 'must be a logger with debug, info, warn, error and child', ({ builder }) => builder['build']!({ logger: {} })],
+    [
+      'a trigger',
+      'must be a trigger, such as countTrigger(10), not an object',
+      ({ stream }) => stream['keyBy']!()['window']!(tumblingEventTime({ size: 1 }), { trigger: {} }),
+    ],
+    [
+      'an evictor',
+      'must be an evictor, such as countEvictor(10), not an object',
+      ({ stream }) => stream['keyBy']!()['window']!(tumblingEventTime({ size: 1 }), { evictor: {} }),
+    ],
+    ['the number of an evictor', 'countEvictor: the number of records must be a whole number, 1 or more, not NaN', () => countEvictor(NaN)],
+    ['the number of a trigger', 'countTrigger: the number of records must be a whole number, 1 or more, not 0', () => countTrigger(0)],
+    ['the interval of a trigger', 'the interval must be milliseconds, above 0, not 0', () => continuousEventTimeTrigger(0)],
+    [
+      'a timeout',
+      'timeoutTrigger: the timeout must be milliseconds, above 0, not undefined',
+      () => timeoutTrigger(countTrigger(1), {} as never),
+    ],
+    ['the name of a state', 'valueState: the name must be a text, not 5', () => valueState(5 as never)],
+    ['a reducer of a state', 'reducingState r: reduce must be a function, not undefined', () => reducingState('r', {} as never)],
+    [
+      'an aggregate of a state',
+      'aggregatingState a: aggregate must be an object with initial, add and result',
+      () => aggregatingState('a', { aggregate: {} } as never),
+    ],
     ['an engine', 'must be "memory" or "leveldb", not "rocksdb"', () => stores.keyValue({ name: 's', engine: 'rocksdb' } as never)],
   ] as [string, string, (of: ReturnType<typeof declared>) => unknown][])('%s', (_what, message, attempt) => {
     expect(() => attempt(declared())).toThrow(

@@ -120,6 +120,14 @@ describe('the compiler refuses', () => {
     () => minutes().reduce((one) => one, { valueSerde: serdes.string }),
     // @ts-expect-error a serde of another accumulator
     () => minutes().aggregate(mean, { accumulatorSerde: serdes.string }),
+    // @ts-expect-error a serde of another result
+    () => minutes().aggregate(mean, { valueSerde: serdes.string }),
+    // @ts-expect-error a serde of another result than `apply` gives
+    () => minutes().aggregate(mean, { valueSerde: serdes.double, apply: (key) => `${key}` }),
+    // @ts-expect-error a serde of another result, with late records
+    () => minutes().aggregate(mean, { valueSerde: serdes.string, sideOutputLate: true }),
+    // @ts-expect-error a serde of other results than the function gives
+    () => minutes().process(() => ['text'], { valueSerde: serdes.double }),
     // @ts-expect-error an aggregate of other values
     () => textWindows().aggregate(mean),
     // @ts-expect-error a reducer that gives another type
@@ -159,6 +167,6 @@ describe('the compiler refuses', () => {
   ];
 
   it('each of these lines', () => {
-    expect(wrong).toHaveLength(20);
+    expect(wrong).toHaveLength(24);
   });
 });

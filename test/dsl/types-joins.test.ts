@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import type { GlobalKTable } from '../../src/dsl/global-ktable.js';
-import type { JoinMistake } from '../../src/dsl/join-mistake.js';
+import type { JoinMistake, TableJoinMistake } from '../../src/dsl/join-mistake.js';
 import type { KStream } from '../../src/dsl/kstream.js';
 import type { KTable } from '../../src/dsl/ktable.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
@@ -34,6 +34,22 @@ describe('what the compiler says of a join that fits nothing', () => {
     expectTypeOf<JoinMistake<KStream<string, Click>>>().toExtend<`${string}needs a third argument with \`windows\`${string}`>();
     expectTypeOf<JoinMistake<GlobalKTable<string, Click>>>().toExtend<`${string}needs a third argument with \`keyOf\`${string}`>();
     expectTypeOf<JoinMistake<KTable<number, Click>>>().toExtend<`the keys of stream and table are of one type${string}`>();
+  });
+
+  it('of tables names the key, the foreign key and the joiner', () => {
+    expectTypeOf<
+      TableJoinMistake<KTable<number, Click>, 'join'>
+    >().toExtend<`the keys of both tables are of one type, or the third argument has \`foreignKey\`${string}takes (value, otherValue, key)${string}`>();
+    expectTypeOf<
+      TableJoinMistake<KTable<number, Click>, 'leftJoin'>
+    >().toExtend<`${string}takes (value, otherValue or null, key)${string}`>();
+    expectTypeOf<
+      TableJoinMistake<KTable<number, Click>, 'outerJoin'>
+    >().toExtend<`${string}there is no outer join by foreign key${string}(value or null, otherValue or null, key)${string}`>();
+    expectTypeOf<TableJoinMistake<KStream<string, Click>, 'join'>>().toExtend<`a table is joined with a table: a stream joins${string}`>();
+    expectTypeOf<
+      TableJoinMistake<GlobalKTable<string, Click>, 'join'>
+    >().toExtend<`a table is joined with a table: a global table is joined by a stream${string}`>();
   });
 });
 
@@ -134,6 +150,16 @@ describe('the compiler refuses', () => {
     () => users.join(ages, noKey, { materialized: { keySerde: serdes.int32 } }),
     // @ts-expect-error a joiner that takes the other row as never null
     () => users.leftJoin(ages, (_: User, age: number) => age),
+    // @ts-expect-error a joiner that takes its own row as never null
+    () => users.outerJoin(ages, (user: User) => user.name),
+    // @ts-expect-error a joiner for other rows
+    () => users.join(ages, (user: User, age: string) => user.name + age),
+    // @ts-expect-error a joiner for other keys
+    () => users.join(ages, (user: User, _: number, key: number) => user.team + key),
+    // @ts-expect-error a join without a joiner
+    () => users.join(ages),
+    // @ts-expect-error a global table is joined by a stream
+    () => users.join(builder.globalTable('regions', { keySerde: serdes.string, valueSerde: serdes.string }), noKey),
     // @ts-expect-error a stream is no table
     () => users.join(views, noKey),
     // @ts-expect-error joins of tables have no windows
@@ -141,6 +167,6 @@ describe('the compiler refuses', () => {
   ];
 
   it('each of these lines', () => {
-    expect(wrong).toHaveLength(16);
+    expect(wrong).toHaveLength(21);
   });
 });

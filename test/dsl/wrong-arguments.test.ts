@@ -141,7 +141,7 @@ describe('a wrong argument', () => {
     expect(() => driver.inputTopic('a', undefined as never)).toThrow("inputTopic('a', …) needs { keySerde, valueSerde }");
     expect(() => driver.outputTopic('b', { valueSerde: serdes.json } as never)).toThrow("outputTopic('b', …) needs");
     await expect(driver.inputTopic('a', text).pipe('k', 'v', 1_000 as never)).rejects.toThrow(
-      'takes { timestamp, headers, partition }, not 1000.',
+      'pipe: the options must be an object, not 1000.',
     );
     await driver.close();
   });

@@ -108,6 +108,14 @@ describe('a query by partition', () => {
     () => queries.sessionKey('a', { from: NaN }),
     () => queries.versionedKey('a', { asOf: NaN }),
     () => queries.range({ after: 'x' }),
+    () => queries.range({ limt: 3 } as never),
+    () => queries.range(3 as never),
+    () => queries.range({ prefix: 3 as never }),
+    () => queries.windowKey('a', { from: '3' as never }),
+    () => queries.windowRange({ keys: { form: 'a' } } as never),
+    () => queries.sessionRange({ reversed: true } as never),
+    () => queries.versionedKey('a', 5 as never),
+    () => queries.versionHistory('a', { descending: true } as never),
   ])('refuses limits, times and cursors that make no sense: %s', async (make) => {
     await open(1);
     expect(make).toThrow(expect.objectContaining({ code: 'MILL_QUERY_INVALID' }));

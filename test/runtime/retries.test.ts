@@ -6,7 +6,8 @@ import { defaultRetry, type ErrorPolicy, type FailedRecord, type HandlerRetryOpt
 import { RetryLedger } from '../../src/runtime/retry-ledger.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { stores } from '../../src/stores/stores.js';
-import type { Processor, ProcessorContext } from '../../src/processors/processor.js';
+import type { MaybeAsync } from '../../src/bytes/maybe-async.js';
+import type { Processor, ProcessorContext, Record as KeyedRecord } from '../../src/processors/processor.js';
 import { TaskRig } from './harness/task-rig.js';
 
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
@@ -292,6 +293,21 @@ class Timed implements Processor<string, string, string, string> {
   }
 }
 
+/** Maps what does not come from a source. */
+class Mapping implements Processor<string, string, string, string> {
+  private context: ProcessorContext<string, string> | null = null;
+
+  constructor(private readonly map: (value: string) => string) {}
+
+  init(context: ProcessorContext<string, string>): void {
+    this.context = context;
+  }
+
+  process({ key, value }: KeyedRecord<string, string>): MaybeAsync {
+    return this.context?.forward({ key, value: this.map(value) });
+  }
+}
+
 describe('timers', () => {
   const timed = (times: number, processing: ErrorPolicy['processing']) =>
     open((stream) => stream.process(() => new Timed(times), { name: 'timed', ...text }).to('out', text), { errors: { processing } });
@@ -303,6 +319,58 @@ describe('timers', () => {
     await rig.task.settled();
     expect(rig.lines('out')).toEqual(['timer=fired@10']);
     expect(pauses).toEqual([100, 200]);
+  });
+
+  const throwing = (): never => {
+    throw new Error('map');
+  };
+  it.each([
+    ['fails', Infinity, (value: string) => value],
+    ['goes well and a node behind it fails', 0, throwing],
+  ])('of the wall clock whose callback %s keep their tries over the commits until they fire again', async (_what, times, map) => {
+    const retries = new RetryLedger();
+    const asked: number[] = [];
+    const processing = (_error: Error, { attempt }: FailedRecord) => {
+      asked.push(attempt);
+      return 'retry' as const;
+    };
+    const kept = { stores: [stores.keyValue({ name: 's', ...text })] };
+    const declare = (stream: KStream<string, string>): void =>
+      stream
+        .process(() => new Timed(times), { name: 'timed', ...kept, ...text })
+        .process(() => new Mapping(map), { name: 'map', ...kept, ...text })
+        .to('out', text);
+    for (const expected of ['MILL_RETRY', 'MILL_RETRY', undefined]) {
+      const { rig } = await open(declare, { errors: { processing }, retry: { attempts: 2, afterwards: 'continue' }, retries });
+      for (let epoch = 0; epoch < 3; epoch++) {
+        rig.pipe('in', 'k', 'v');
+        await rig.run();
+        await rig.commit();
+        retries.committed();
+      }
+      rig.now = 10;
+      const fire = async (): Promise<void> => {
+        rig.task.punctuate(10);
+        await rig.task.settled();
+      };
+      const error = await fire().catch((thrown: unknown) => thrown);
+      expect((error as { readonly code?: string } | undefined)?.code).toBe(expected);
+    }
+    expect(asked).toEqual([1, 2, 3]);
+  });
+
+  it('of the wall clock that went well at last have all their tries the next time', async () => {
+    const retries = new RetryLedger();
+    const place = { taskId: '0_0', node: 'timed', topic: null, partition: -1, offset: -1, timer: 'timed timer 0', call: 0 };
+    retries.failed(place, 2);
+    retries.timerEnded('0_0', 'another');
+    retries.barrier('0_0', () => false, true);
+    retries.committed();
+    expect(retries.count(place)).toBe(2);
+    retries.timerEnded('0_0', 'timed timer 0');
+    retries.barrier('0_0', () => false, true);
+    retries.committed();
+    expect(retries.count(place)).toBe(0);
   });
 
   it('that fail leave a dead letter without key and value, which names the node', async () => {
@@ -459,7 +527,7 @@ class Counting implements Processor<string, string, string, string> {
 }
 
 describe('the memory of failures', () => {
-  const place = (offset: number, taskId = '0_0') => ({ taskId, node: 'n', topic: 'in', partition: 0, offset, call: 0 });
+  const place = (offset: number, taskId = '0_0') => ({ taskId, node: 'n', topic: 'in', partition: 0, offset, timer: null, call: 0 });
   const timer = { ...place(-1), topic: null };
   const upTo = (end: number) => (_topic: string, _partition: number, offset: number) => offset < end;
 

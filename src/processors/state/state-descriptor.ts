@@ -3,6 +3,18 @@
  * `listState`, `mapState`, `reducingState` and `aggregatingState`, and declared with the operator, so that a name given twice fails when the topology is built.
  */
 import { MillraceError } from '../../errors.js';
+import {
+  anyObject,
+  anything,
+  callback,
+  objectWith,
+  requireArgument,
+  requireOptions,
+  serde,
+  text,
+  type OptionShape,
+  type ShapeOf,
+} from '../../errors/checked-options.js';
 import type { Serde } from '../../serdes/serde.js';
 import { serdes } from '../../serdes/serdes.js';
 import type { AggregateFunction } from './aggregate-function.js';
@@ -72,14 +84,21 @@ export interface StateOptions<V> {
   readonly ttl?: StateTtl;
 }
 
+const shape = { serde, ttl: anyObject } satisfies ShapeOf<StateOptions<unknown>>;
+const anAggregate = objectWith('an object with initial, add and result', 'initial', 'add', 'result');
+
 /** One value a key. @example valueState<number>('last-login', { ttl: { ttl: 3_600_000 } }) */
 export function valueState<V>(name: string, options: StateOptions<V> & { readonly defaultValue?: V } = {}): ValueStateDescriptor<V> {
-  return Object.freeze({ kind: 'value', ...base(name, options), defaultValue: options.defaultValue ?? null });
+  return Object.freeze({
+    kind: 'value',
+    ...base('valueState', name, options, { defaultValue: anything }),
+    defaultValue: options.defaultValue ?? null,
+  });
 }
 
 /** A list a key; each element has its own time to live. */
 export function listState<V>(name: string, options: StateOptions<V> = {}): ListStateDescriptor<V> {
-  return Object.freeze({ kind: 'list', ...base(name, options) });
+  return Object.freeze({ kind: 'list', ...base('listState', name, options) });
 }
 
 /**
@@ -89,7 +108,11 @@ export function mapState<UK, UV>(
   name: string,
   options: StateOptions<UV> & { readonly keySerde?: Serde<UK> } = {},
 ): MapStateDescriptor<UK, UV> {
-  return Object.freeze({ kind: 'map', ...base(name, options), keySerde: options.keySerde ?? serdes.json<UK>() });
+  return Object.freeze({
+    kind: 'map',
+    ...base('mapState', name, options, { keySerde: serde }),
+    keySerde: options.keySerde ?? serdes.json<UK>(),
+  });
 }
 
 /** One value a key, each new one combined with it. @example reducingState<number>('sum', { reduce: (a, b) => a + b }) */
@@ -97,7 +120,9 @@ export function reducingState<V>(
   name: string,
   options: StateOptions<V> & { readonly reduce: (a: V, b: V) => V },
 ): ReducingStateDescriptor<V> {
-  return Object.freeze({ kind: 'reducing', ...base(name, options), reduce: options.reduce });
+  const common = base('reducingState', name, options, { reduce: callback });
+  requireArgument(`reducingState ${name}: reduce`, options.reduce, callback);
+  return Object.freeze({ kind: 'reducing', ...common, reduce: options.reduce });
 }
 
 /** As `reducingState`, where values, accumulator and result have different types. `serde` is the accumulator's. */
@@ -105,7 +130,9 @@ export function aggregatingState<In, Acc, Out>(
   name: string,
   options: StateOptions<Acc> & { readonly aggregate: AggregateFunction<In, Acc, Out> },
 ): AggregatingStateDescriptor<In, Acc, Out> {
-  return Object.freeze({ kind: 'aggregating', ...base(name, options), aggregate: options.aggregate });
+  const common = base('aggregatingState', name, options, { aggregate: anything });
+  requireArgument(`aggregatingState ${name}: aggregate`, options.aggregate, anAggregate);
+  return Object.freeze({ kind: 'aggregating', ...common, aggregate: options.aggregate });
 }
 
 /** @throws MILL_TOPOLOGY_DUPLICATE_NAME when two states of an operator have one name */
@@ -122,9 +149,13 @@ export function checkStateNames(operator: string, descriptors: readonly AnyState
 }
 
 function base<V>(
+  what: string,
   name: string,
   options: StateOptions<V>,
+  more: OptionShape = {},
 ): { readonly name: string; readonly serde: Serde<V>; readonly ttl: StateTtl | null } {
+  requireArgument(`${what}: the name`, name, text);
+  requireOptions(`${what} ${name}`, options, { ...shape, ...more });
   if (!/^[A-Za-z0-9._-]+$/.test(name)) {
     throw new MillraceError('MILL_TOPOLOGY_INVALID', `A state can't be named “${name}”: letters, digits, “.”, “_” and “-” may be used.`);
   }

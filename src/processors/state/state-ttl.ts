@@ -6,6 +6,7 @@
  * later.
  */
 import { MillraceError } from '../../errors.js';
+import { anything, oneOf, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 
 /** How long a value of keyed state lives, by the wall clock. */
 export interface StateTtl {
@@ -17,7 +18,14 @@ export interface StateTtl {
   readonly visibility?: 'neverReturnExpired' | 'returnExpiredIfNotCleanedUp';
 }
 
+const shape = {
+  ttl: anything,
+  update: oneOf('onCreateAndWrite', 'onReadAndWrite', 'disabled'),
+  visibility: oneOf('neverReturnExpired', 'returnExpiredIfNotCleanedUp'),
+} satisfies ShapeOf<StateTtl>;
+
 export function checkedTtl(state: string, ttl: StateTtl): StateTtl {
+  requireOptions(`ttl of state ${state}`, ttl, shape, 'MILL_CONFIG_INVALID');
   if (ttl.ttl > 0) return Object.freeze({ ...ttl });
   throw new MillraceError('MILL_CONFIG_INVALID', `State ${state}: the time to live must be above 0 ms, not ${ttl.ttl}.`);
 }

@@ -1,3 +1,14 @@
+import {
+  atLeastOne,
+  callback,
+  checkOptions,
+  flag,
+  milliseconds,
+  aNumber,
+  requireArgument,
+  type ShapeOf,
+} from '../../errors/checked-options.js';
+
 /**
  * Takes records out of a window before, or after, its function sees them. With an evictor a window keeps all its records, also when it aggregates.
  */
@@ -24,11 +35,13 @@ export interface EvictorOptions {
 
 /** Keeps the last `most` records. */
 export function countEvictor<V = unknown>(most: number, options?: EvictorOptions): Evictor<V> {
+  requireArgument('countEvictor: the number of records', most, atLeastOne);
   return evictor(`count(${most})`, (elements) => (elements.length <= most ? elements : elements.slice(elements.length - most)), options);
 }
 
 /** Keeps the records less than `span` ms older than the newest. */
 export function timeEvictor<V = unknown>(span: number, options?: EvictorOptions): Evictor<V> {
+  requireArgument('timeEvictor: the span', span, milliseconds);
   return evictor(
     `time(${span})`,
     (elements) => {
@@ -41,6 +54,8 @@ export function timeEvictor<V = unknown>(span: number, options?: EvictorOptions)
 
 /** Keeps the records whose `delta` to the last one is below `threshold`. */
 export function deltaEvictor<V>(threshold: number, delta: (value: V, last: V) => number, options?: EvictorOptions): Evictor<V> {
+  requireArgument('deltaEvictor: the threshold', threshold, aNumber);
+  requireArgument('deltaEvictor: the delta', delta, callback);
   return evictor<V>(
     `delta(${threshold})`,
     (elements) => {
@@ -53,7 +68,11 @@ export function deltaEvictor<V>(threshold: number, delta: (value: V, last: V) =>
 
 type Keep<V> = Evictor<V>['before'];
 
-function evictor<V>(name: string, keep: Keep<V>, { after = false }: EvictorOptions = {}): Evictor<V> {
+const shape = { after: flag } satisfies ShapeOf<EvictorOptions>;
+
+function evictor<V>(name: string, keep: Keep<V>, options: EvictorOptions = {}): Evictor<V> {
+  checkOptions(`the evictor ${name}`, options, shape);
+  const { after = false } = options;
   const keepAll: Keep<V> = (elements) => elements;
   return Object.freeze({ name, before: after ? keepAll : keep, after: after ? keep : keepAll });
 }

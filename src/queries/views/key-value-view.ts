@@ -1,5 +1,7 @@
 import type { ValueAndTimestamp } from '../../stores/store.js';
 import type { QueryIterator } from '../query-iterator.js';
+import { requireArgument } from '../../errors/checked-options.js';
+import { checkQueryOptions, prefixOption, queryShapes } from '../query-shapes.js';
 import { queries } from '../query.js';
 import type { PageOptions, RangeOptions } from '../query.js';
 import type { KeyValueRow } from '../rows.js';
@@ -32,11 +34,14 @@ export class KeyValueView<K, V> extends StoreView<K> {
 
   /** All rows, in the order of their key bytes. */
   all(options: PageOptions = {}): QueryIterator<KeyValueRow<K, V>> {
+    checkQueryOptions('all', options, queryShapes.page);
     return this.range(options);
   }
 
   /** Rows whose serialised keys begin with the bytes; a string stands for its UTF-8 bytes. */
   prefix(prefix: Uint8Array | string, options: PageOptions = {}): QueryIterator<KeyValueRow<K, V>> {
+    checkQueryOptions('prefix', options, queryShapes.page);
+    requireArgument('prefix: the prefix', prefix, prefixOption, 'MILL_QUERY_INVALID');
     return this.range({ ...options, prefix });
   }
 

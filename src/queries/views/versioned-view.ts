@@ -1,4 +1,5 @@
 import type { VersionedRecord } from '../../stores/store.js';
+import { checkQueryOptions, queryShapes } from '../query-shapes.js';
 import { queries } from '../query.js';
 import type { TimeRangeOptions } from '../query.js';
 import type { StoreQueries } from '../store-queries.js';
@@ -14,12 +15,14 @@ export class VersionedView<K, V> extends StoreView<K> {
   }
 
   /** The version valid at `asOf` (ms), by default the latest; null: there is none. */
-  get(key: K, options: { readonly asOf?: number } = {}): Promise<VersionedRecord<V> | null> {
+  async get(key: K, options: { readonly asOf?: number } = {}): Promise<VersionedRecord<V> | null> {
+    checkQueryOptions('get', options, queryShapes.asOf);
     return this.ofKey(key, queries.versionedKey<K, V>(key, options));
   }
 
   /** Versions valid at some time of the range, newest first unless `ascending`. */
-  history(key: K, options: TimeRangeOptions & { readonly ascending?: boolean } = {}): Promise<readonly VersionedRecord<V>[]> {
+  async history(key: K, options: TimeRangeOptions & { readonly ascending?: boolean } = {}): Promise<readonly VersionedRecord<V>[]> {
+    checkQueryOptions('history', options, queryShapes.history);
     return this.ofKey(key, queries.versionHistory<K, V>(key, options), (versions) => versions.length === 0);
   }
 }

@@ -1,4 +1,5 @@
 import type { QueryIterator } from '../query-iterator.js';
+import { checkQueryOptions, queryShapes } from '../query-shapes.js';
 import { queries } from '../query.js';
 import type { TimedPageOptions, TimedRangeOptions } from '../query.js';
 import type { WindowRow } from '../rows.js';
@@ -15,17 +16,19 @@ export class WindowView<K, V> extends StoreView<K> {
   }
 
   /** The value of the window that starts at `start` (ms); null: there is none. */
-  get(key: K, start: number): Promise<V | null> {
+  async get(key: K, start: number): Promise<V | null> {
     return this.ofKey(key, queries.window<K, V>(key, start));
   }
 
   /** Windows of a key that start in the range, by start. */
   fetch(key: K, options: TimedPageOptions = {}): QueryIterator<WindowRow<K, V>> {
+    checkQueryOptions('fetch', options, queryShapes.timedPage);
     return this.rowsOfKey(key, queries.windowKey<K, V>(key, options));
   }
 
   /** Windows of all keys that start in the range, by start, then key bytes; sliding windows by key bytes, then start. */
   fetchAll(options: TimedRangeOptions<K> = {}): QueryIterator<WindowRow<K, V>> {
+    checkQueryOptions('fetchAll', options, queryShapes.timedRange);
     return this.rowsOfAll(queries.windowRange<K, V>(options));
   }
 }

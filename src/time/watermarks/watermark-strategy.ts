@@ -1,7 +1,10 @@
 /** How a source gets its watermarks: the public `watermarks.*`. */
-import { anything, requireOptions, text, type ShapeOf } from '../../errors/checked-options.js';
+import { anything, objectWith, requireOptions, text, type ShapeOf } from '../../errors/checked-options.js';
 import { MillraceError } from '../../errors.js';
 import { BoundedOutOfOrderness, NoWatermarks, type WatermarkGenerator } from './watermark-generator.js';
+
+/** The check of an option that is a strategy. */
+export const watermarksOption = objectWith('what watermarks.monotonous() and the like give', 'createGenerator');
 
 /** What all strategies take. */
 export interface WatermarkOptions {

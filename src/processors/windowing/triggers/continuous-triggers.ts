@@ -1,4 +1,5 @@
 /** Triggers that fire again and again while a window is open, at multiples of an interval. */
+import { requireArgument, someMilliseconds } from '../../../errors/checked-options.js';
 import { serdes } from '../../../serdes/serdes.js';
 import type { Window } from '../../../time/windowed.js';
 import { maxTimestamp } from '../../../time/windowing/window-span.js';
@@ -10,6 +11,7 @@ const next = reducingState<number>('trigger-fire-time', { serde: serdes.double, 
 
 /** Every `interval` ms of event time, and at the end of the window. */
 export function continuousEventTimeTrigger(interval: number): Trigger {
+  requireArgument('continuousEventTimeTrigger: the interval', interval, someMilliseconds);
   const plan = (after: number, window: Window, context: TriggerContext): void => {
     const time = Math.min(after + interval, maxTimestamp(window));
     context.state(next).add(time);
@@ -51,6 +53,7 @@ export function continuousEventTimeTrigger(interval: number): Trigger {
 
 /** Every `interval` ms of the wall clock; the last time at the end of the window. */
 export function continuousProcessingTimeTrigger(interval: number): Trigger {
+  requireArgument('continuousProcessingTimeTrigger: the interval', interval, someMilliseconds);
   const plan = (after: number, window: Window, context: TriggerContext): void => {
     const time = Math.min(after + interval, maxTimestamp(window));
     context.state(next).add(time);

@@ -1,3 +1,4 @@
+import { atLeastOne, requireArgument } from '../../../errors/checked-options.js';
 import { serdes } from '../../../serdes/serdes.js';
 import { reducingState } from '../../state/state-descriptor.js';
 import type { Trigger } from '../trigger.js';
@@ -6,6 +7,7 @@ const count = reducingState<number>('trigger-count', { serde: serdes.double, red
 
 /** Each time `most` records have come since it last fired. It does not fire at the end of the window: what is left then is lost. */
 export function countTrigger(most: number): Trigger {
+  requireArgument('countTrigger: the number of records', most, atLeastOne);
   return Object.freeze<Trigger>({
     name: `count(${most})`,
     states: [count],

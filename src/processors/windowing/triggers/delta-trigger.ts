@@ -1,9 +1,12 @@
+import { aNumber, callback, requireArgument } from '../../../errors/checked-options.js';
 import { valueState } from '../../state/state-descriptor.js';
 import type { Serde } from '../../../serdes/serde.js';
 import type { Trigger } from '../trigger.js';
 
 /** When a record differs from the one of the last firing by more than `threshold`. `serde` is the records'; default JSON. */
 export function deltaTrigger<V>(threshold: number, delta: (last: V, value: V) => number, serde?: Serde<V>): Trigger<V> {
+  requireArgument('deltaTrigger: the threshold', threshold, aNumber);
+  requireArgument('deltaTrigger: the delta', delta, callback);
   const last = valueState<V>('trigger-last', { serde });
   return Object.freeze<Trigger<V>>({
     name: `delta(${threshold})`,

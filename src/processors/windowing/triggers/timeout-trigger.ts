@@ -1,3 +1,4 @@
+import { anything, flag, requireArgument, requireOptions, someMilliseconds, type ShapeOf } from '../../../errors/checked-options.js';
 import { serdes } from '../../../serdes/serdes.js';
 import type { Window } from '../../../time/windowed.js';
 import { valueState } from '../../state/state-descriptor.js';
@@ -13,10 +14,14 @@ export interface TimeoutTriggerOptions {
   readonly clearOnTimeout?: boolean;
 }
 
+const shape = { timeout: anything, resetOnRecord: flag, clearOnTimeout: flag } satisfies ShapeOf<TimeoutTriggerOptions>;
+
 const deadline = valueState<number>('trigger-timeout', { serde: serdes.double });
 
 /** Another trigger, which also fires when the timeout has passed. */
 export function timeoutTrigger<V>(inner: Trigger<V>, options: TimeoutTriggerOptions): Trigger<V> {
+  requireOptions('timeoutTrigger', options, shape);
+  requireArgument('timeoutTrigger: the timeout', options.timeout, someMilliseconds);
   const { timeout, resetOnRecord = false, clearOnTimeout = true } = options;
   const clear = (window: Window, context: TriggerContext): void => {
     const at = context.state(deadline);
