@@ -125,6 +125,11 @@ export class JobProcess {
     // A start that is cut short by a close is an error of its own, told by `start()`.
     await this.untilSo(`${this.name} has started`, () => this.hasRun || this.errors.length > 0, deadlineMs);
     this.send('close');
+    await this.untilGone(deadlineMs);
+  }
+
+  /** Resolves when the process has ended by itself. */
+  async untilGone(deadlineMs?: number): Promise<void> {
     await until(
       `${this.name} ends`,
       () => this.child === null,

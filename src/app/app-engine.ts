@@ -3,7 +3,7 @@ import type { SerdeDefaults } from '../runtime/serde-defaults.js';
 import type { StandbyUpdateListener } from '../runtime/standby-listener.js';
 import type { RestoreListener } from '../runtime/state-restorer.js';
 import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
-import type { StoreQueries } from '../queries/store-queries.js';
+import type { StoreReads } from '../queries/store-reads.js';
 import type { Topology } from '../topology/nodes.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { AppMetrics, OwnMetrics } from './app-metrics.js';
@@ -43,7 +43,7 @@ export interface BoundedWork {
  * state and decides what follows from an error; the engine works.
  */
 export interface AppEngine {
-  readonly queries: StoreQueries;
+  readonly queries: StoreReads;
   /** Resolves when the group has given this instance its tasks. Throws MILL_STATE_INVALID when `close` came in between. */
   open(options: StartOptions): Promise<void>;
   /**

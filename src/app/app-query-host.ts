@@ -34,9 +34,7 @@ export class AppQueryHost implements QueryHost {
   }
 
   closedBecause(): string | null {
-    const state = this.parts.state();
-    if (state === 'running' || state === 'rebalancing') return null;
-    return state === 'created' ? 'the app is not started' : `the app is ${state}`;
+    return closedBecause(this.parts.state());
   }
 
   tasksOf(subTopology: number): readonly HostedTask[] {
@@ -92,6 +90,12 @@ export class AppQueryHost implements QueryHost {
     built?.epochs.requestCommit();
     built?.thread.nudge();
   }
+}
+
+/** Why an app in this state has no stores to read; null when it has. */
+export function closedBecause(state: StreamsState): string | null {
+  if (state === 'running' || state === 'rebalancing') return null;
+  return state === 'created' ? 'the app is not started' : `the app is ${state}`;
 }
 
 /** Its input position is not known: what it holds came from its changelog. */

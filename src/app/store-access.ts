@@ -8,11 +8,11 @@ import type { ViewOptions } from '../queries/views/store-view.js';
 import { viewOf, type AnyView, type ViewKind } from '../queries/views/view-of.js';
 import type { VersionedView } from '../queries/views/versioned-view.js';
 import type { WindowView } from '../queries/views/window-view.js';
-import type { StoreQueries } from '../queries/store-queries.js';
+import type { StoreReads } from '../queries/store-reads.js';
 
 /** The part of an app that reads its stores from outside. All of it is read-only. */
 export abstract class StoreAccess {
-  protected abstract readonly queries: StoreQueries;
+  protected abstract readonly queries: StoreReads;
 
   /**
    * A read-only view of a store by its name, over the partitions that this instance runs. A view is light: make one where you need it, also before `start`.

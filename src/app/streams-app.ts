@@ -11,7 +11,7 @@ import type { RestoreListener } from '../runtime/state-restorer.js';
 import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
-import type { StoreQueries } from '../queries/store-queries.js';
+import type { StoreReads } from '../queries/store-reads.js';
 import type { AppEngine, EngineParts, ThreadPool } from './app-engine.js';
 import { StoreAccess } from './store-access.js';
 import { runBounded, type RunSummary, type RunUntilEndOptions } from './run-until-end.js';
@@ -90,7 +90,7 @@ export class StreamsApp extends StoreAccess {
   private closing: Promise<void> | null = null;
   private failure: Error | null = null;
   private view = emptyGroupView;
-  protected readonly queries: StoreQueries;
+  protected readonly queries: StoreReads;
   /** How the run of `runUntilEnd` ends. */
   private bounds: InputEnd | null = null;
 

@@ -7,8 +7,8 @@ import { compileSerde } from '../serdes/compile-serde.js';
 import type { Serde } from '../serdes/serde.js';
 import { partitionOf } from './key-partition.js';
 import type { KeyPartitioner } from './key-partition.js';
-import type { QueryHost } from './query-host.js';
-import type { StoreQueries } from './store-queries.js';
+import type { QueryInstance } from './query-host.js';
+import type { StoreReads } from './store-reads.js';
 
 /** One instance of the app, with all its threads. */
 export interface InstanceMetadata {
@@ -45,7 +45,7 @@ export interface KeyMetadataOptions<K> {
 }
 
 /** In the order of the process ids. Errors: MILL_STORE_NOT_AVAILABLE before the first assignment. */
-export function metadataForAll(host: QueryHost): InstanceMetadata[] {
+export function metadataForAll(host: QueryInstance): InstanceMetadata[] {
   const { members, generation } = host.groupView();
   const why = host.closedBecause();
   if (why !== null || generation < 0) {
@@ -79,7 +79,7 @@ export function metadataForAll(host: QueryHost): InstanceMetadata[] {
 }
 
 /** Instances that have a partition of the store, or a copy of one. Errors: MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_NOT_AVAILABLE. */
-export function metadataForStore(queries: StoreQueries, store: string): InstanceMetadata[] {
+export function metadataForStore(queries: StoreReads, store: string): InstanceMetadata[] {
   const { subTopology } = queries.known(store);
   const all = metadataForAll(queries.host);
   return subTopology === null ? all : all.filter(({ activeStores, standbyStores }) => store in activeStores || store in standbyStores);
@@ -88,7 +88,7 @@ export function metadataForStore(queries: StoreQueries, store: string): Instance
 const shape = { keySerde: aSerde, partitioner: callback } satisfies ShapeOf<KeyMetadataOptions<unknown>>;
 
 /** Errors: as of `metadataForStore`; MILL_SERDE for a key that the serde does not take; MILL_QUERY_INVALID for an option that there is not. */
-export function metadataForKey<K>(queries: StoreQueries, store: string, key: K, options: KeyMetadataOptions<K> = {}): KeyMetadata {
+export function metadataForKey<K>(queries: StoreReads, store: string, key: K, options: KeyMetadataOptions<K> = {}): KeyMetadata {
   checkOptions('metadataForKey', options, shape, 'MILL_QUERY_INVALID');
   const { spec, subTopology } = queries.known(store);
   const { host } = queries;
@@ -110,7 +110,7 @@ export function partitionMetadata(all: readonly InstanceMetadata[], store: strin
   };
 }
 
-function storesOf(host: QueryHost, tasks: readonly string[]): Record<string, number[]> {
+function storesOf(host: QueryInstance, tasks: readonly string[]): Record<string, number[]> {
   const found: Record<string, number[]> = {};
   for (const { subTopology, partition } of tasks.map(parseTaskId)) {
     const stores = host.topology.subTopologies.find(({ id }) => id === subTopology)?.stores ?? [];

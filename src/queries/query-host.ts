@@ -20,24 +20,29 @@ export interface HostedTask {
   position(isolation: Isolation): Position;
 }
 
-export interface QueryHost {
+/** An instance of the app, with all its threads, as queries see it. */
+export interface QueryInstance {
   readonly topology: Topology;
   /** Those that the store uses. */
   serdes(store: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
   /** Why nothing can be read now ("the app is not started"); null when it can. */
   closedBecause(): string | null;
-  /** Tasks of a sub-topology that are open here. */
-  tasksOf(subTopology: number): readonly HostedTask[];
   /** Partitions of the sub-topology that the group gave to this instance, running or not. */
   ownedPartitions(subTopology: number): readonly number[];
   /** Number of tasks of the sub-topology; null: not known yet. */
   partitionCount(subTopology: number): number | null;
-  /** The stores that every instance has whole; null when they are not there. */
-  globals(): HostedTask | null;
-  /** Commits soon instead of at the next commit interval. */
-  requestCommit(): void;
   /** Who has what, by the group's last assignment. */
   groupView(): GroupView;
   /** Of this instance in the group; null: not known yet. */
   processId(): string | null;
+}
+
+/** One whose tasks are in this JavaScript thread. */
+export interface QueryHost extends QueryInstance {
+  /** Tasks of a sub-topology that are open here. */
+  tasksOf(subTopology: number): readonly HostedTask[];
+  /** The stores that every instance has whole; null when they are not there. */
+  globals(): HostedTask | null;
+  /** Commits soon instead of at the next commit interval. */
+  requestCommit(): void;
 }

@@ -1,6 +1,6 @@
 import type { StoreKind } from '../stores/store.js';
 import { answers } from './answer-query.js';
-import type { StoreQueries } from './store-queries.js';
+import type { StoreReads } from './store-reads.js';
 import type { ViewKind } from './views/view-of.js';
 
 /** A store that can be queried. */
@@ -21,7 +21,7 @@ export interface StoreInfo {
 }
 
 /** In the order of the topology, global stores last. */
-export function storeInfos({ host }: StoreQueries): StoreInfo[] {
+export function storeInfos({ host }: StoreReads): StoreInfo[] {
   const { topology } = host;
   const infos: StoreInfo[] = [];
   for (const { id, stores } of topology.subTopologies) {

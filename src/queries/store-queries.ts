@@ -5,29 +5,22 @@
  * what several partitions answer with `committed` is of one epoch.
  */
 import { MillraceError } from '../errors.js';
-import { anyObject, requireOptions, text, type ShapeOf } from '../errors/checked-options.js';
 import { delay } from '../kafka/backoff.js';
 import type { StoreReader } from '../stores/reading/store-reader.js';
-import type { StoreSpec } from '../stores/store.js';
 import { answerQuery, answers } from './answer-query.js';
 import type { Answer } from './answer-query.js';
-import { decodeCursor } from './element-source.js';
-import { emptyPosition, mergePositions, reaches } from './position.js';
-import type { Position } from './position.js';
-import { migrated, QueryIterator } from './query-iterator.js';
-import type { QueryIteratorOptions } from './query-iterator.js';
-import type { PageOptions, QueryBody } from './query.js';
-import type { HostedTask, Isolation, QueryHost } from './query-host.js';
-import { readShape } from './read-shape.js';
-import { StateQueryResult } from './state-query.js';
-import type { PartitionFailure, PartitionResult, QueryFailureReason, ReadOptions, StateQueryRequest } from './state-query.js';
+import { closeAll } from './close-sources.js';
+import { absence, knownStore } from './known-store.js';
+import type { KnownStore, LocalPartitions } from './known-store.js';
+import { emptyPosition, reaches } from './position.js';
 
-/** A store of the topology, and where it is. */
-export interface KnownStore {
-  readonly spec: StoreSpec;
-  /** null: every instance has it whole. */
-  readonly subTopology: number | null;
-}
+import { resultsOf, type PartitionOutcome } from './partition-outcomes.js';
+import { migrated } from './query-iterator.js';
+import type { HostedTask, Isolation, QueryHost } from './query-host.js';
+import { checkRequest } from './query-request.js';
+import { failureError } from './state-query.js';
+import type { PartitionFailure, QueryFailureReason, ReadOptions, StateQueryRequest, StateQueryResult } from './state-query.js';
+import type { PartitionAnswer, Question, ReadCheck, StoreReads, ViewRead } from './store-reads.js';
 
 /** Partitions to read, ready at this moment. */
 export interface Readable {
@@ -39,23 +32,12 @@ const defaultTimeoutMs = 10_000;
 /** Between two looks at a position that is to be reached while nothing commits, ms. */
 const lookAgainMs = 20;
 
-const shape = { ...readShape, store: text, query: anyObject, bound: anyObject } satisfies ShapeOf<StateQueryRequest<unknown>>;
-
-export class StoreQueries {
+export class StoreQueries implements StoreReads {
   constructor(readonly host: QueryHost) {}
 
   /** @throws MILL_TOPOLOGY_UNKNOWN_STORE */
   known(name: string): KnownStore {
-    const { topology } = this.host;
-    const global = topology.globalStores.get(name);
-    if (global !== undefined) return { spec: global.spec, subTopology: null };
-    const store = topology.stores.get(name);
-    const owner = topology.subTopologies.find(({ stores }) => stores.includes(name));
-    if (store !== undefined && owner !== undefined) return { spec: store.spec, subTopology: owner.id };
-    const names = [...topology.stores.keys(), ...topology.globalStores.keys()].join(', ') || 'none';
-    throw new MillraceError('MILL_TOPOLOGY_UNKNOWN_STORE', `There is no store ${name}; the topology has: ${names}.`, {
-      details: { store: name },
-    });
+    return knownStore(this.host.topology, name);
   }
 
   /**
@@ -63,12 +45,15 @@ export class StoreQueries {
    * is not, and without a query
    */
   async query<R>(request: StateQueryRequest<R>): Promise<StateQueryResult<R>> {
-    requireOptions('query', request, shape, 'MILL_QUERY_INVALID');
+    checkRequest(request);
+    return resultsOf(request, await this.outcomes(request));
+  }
+
+  /** What came of the query in each partition that was asked; the options are checked already. */
+  async outcomes(request: StateQueryRequest<unknown>): Promise<ReadonlyMap<number, PartitionOutcome>> {
     const { store, query, bound = emptyPosition } = request;
     const known = this.known(store);
-    if ((query as unknown) === undefined)
-      throw new MillraceError('MILL_QUERY_INVALID', 'query: `query` is missing; make it with `queries`.');
-    const results = new Map<number, PartitionResult<R>>();
+    const results = new Map<number, PartitionOutcome>();
     const fits = answers(query.kind, known.spec.kind);
     const readable = await this.readable(store, fits ? request : { ...request, isolation: 'uncommitted' }, (tasks) =>
       this.chosen(known, request, tasks),
@@ -80,8 +65,7 @@ export class StoreQueries {
     for (const partition of asked) {
       const task = readable.tasks.find((candidate) => candidate.partition === partition);
       if (task === undefined) {
-        const [reason, message] = this.whyAbsent(known, store, partition);
-        fail(partition, reason, message);
+        results.set(partition, absence(known, partition, this.here(known)));
         continue;
       }
       const position = task.position(readable.isolation);
@@ -93,16 +77,58 @@ export class StoreQueries {
         fail(partition, 'unknownQueryType', `Store ${store} is of kind ${known.spec.kind}: it does not answer ${query.kind} queries.`);
       } else {
         try {
-          const answer = this.answer(known, query, task, readable.isolation);
-          const result = resultOf(store, query, answer, position) as R;
-          results.set(partition, { ok: true, partition, result, position });
+          results.set(partition, { ok: true, partition, answer: this.answer(known, query, task, readable.isolation), position });
         } catch (error) {
           const cause = migrated(error, store);
           fail(partition, 'storeException', cause instanceof Error ? cause.message : String(cause), { position, error: cause });
         }
       }
     }
-    return new StateQueryResult(results, mergePositions([...results.values()].flatMap((result) => (result.ok ? [result.position] : []))));
+    return results;
+  }
+
+  async read(read: ViewRead, question: Question, check: ReadCheck): Promise<readonly PartitionAnswer[]> {
+    const { store, atLeast = emptyPosition, standbys, partitions } = read;
+    const known = this.known(store);
+    const behind = (tasks: readonly HostedTask[], isolation: Isolation): HostedTask | undefined =>
+      tasks.find((task) => !reaches(task.position(isolation), atLeast, task.partition));
+    const { tasks, isolation } = await this.readable(
+      store,
+      read,
+      (all) => {
+        const mine = all.filter(
+          ({ role, partition }) => (role === 'active' || standbys === 'use') && (partitions?.includes(partition) ?? true),
+        );
+        check(
+          mine.map(({ partition }) => partition),
+          this.here(known),
+        );
+        return mine;
+      },
+      (ready, isolation) => behind(ready, isolation) === undefined,
+    );
+    const late = behind(tasks, isolation);
+    if (late !== undefined) throw failureError(notUpToBound(store, late, isolation));
+    return this.answersOf(known, question, tasks, isolation);
+  }
+
+  private answersOf(known: KnownStore, question: Question, tasks: readonly HostedTask[], isolation: Isolation): PartitionAnswer[] {
+    const given: PartitionAnswer[] = [];
+    try {
+      for (const task of tasks) {
+        const { partition } = task;
+        given.push({ partition, answer: this.answer(known, question, task, isolation), position: task.position(isolation) });
+      }
+      return given;
+    } catch (error) {
+      closeAll(given.map(({ answer }) => answer));
+      throw migrated(error, known.spec.name);
+    }
+  }
+
+  private here({ subTopology }: KnownStore): LocalPartitions {
+    if (subTopology === null) return { owned: [0], count: 1 };
+    return { owned: this.host.ownedPartitions(subTopology), count: this.host.partitionCount(subTopology) };
   }
 
   /**
@@ -135,31 +161,20 @@ export class StoreQueries {
     }
   }
 
-  answer({ spec }: KnownStore, query: QueryBody, task: HostedTask, isolation: Isolation): Answer {
+  private answer({ spec }: KnownStore, query: Question, task: HostedTask, isolation: Isolation): Answer {
     const reader = task.state.reader(spec.name);
+    if (query.kind === 'approximateCount') return { kind: 'value', value: reader.kind === 'keyValue' ? reader.approximateCount : 0 };
     return answerQuery(query, spec.kind, reader, asOfFor(task, reader, isolation), task.partition);
   }
 
   /** Tasks that have the store here, whether they may be read or not. */
-  tasksOf({ subTopology }: KnownStore, store: string): readonly HostedTask[] {
+  private tasksOf({ subTopology }: KnownStore, store: string): readonly HostedTask[] {
     const { host } = this;
     const why = host.closedBecause();
     if (why !== null) throw new MillraceError('MILL_STORE_NOT_AVAILABLE', `Store ${store} can’t be read: ${why}.`, { details: { store } });
     if (subTopology !== null) return host.tasksOf(subTopology);
     const globals = host.globals();
     return globals === null ? [] : [globals];
-  }
-
-  whyAbsent({ subTopology }: KnownStore, store: string, partition: number): readonly [QueryFailureReason, string] {
-    const { host } = this;
-    const count = subTopology === null ? 1 : host.partitionCount(subTopology);
-    if (!Number.isSafeInteger(partition) || partition < 0 || (count !== null && partition >= count)) {
-      return ['doesNotExist', `Store ${store} has no partition ${partition}.`];
-    }
-    const isOwned = subTopology === null || host.ownedPartitions(subTopology).includes(partition);
-    return isOwned
-      ? ['notActive', `Partition ${partition} of store ${store} is being opened here.`]
-      : ['notPresent', `Partition ${partition} of store ${store} is on another instance.`];
   }
 
   private chosen(known: KnownStore, request: StateQueryRequest<unknown>, tasks: readonly HostedTask[]): readonly HostedTask[] {
@@ -169,14 +184,10 @@ export class StoreQueries {
   }
 }
 
-function resultOf(store: string, query: QueryBody, answer: Answer, position: Position): unknown {
-  if (answer.kind === 'value') return answer.value;
-  return new QueryIterator({ sources: answer.sources, position }, iteratorOptions(store, query));
-}
-
-export function iteratorOptions(store: string, query: QueryBody): QueryIteratorOptions {
-  const { reverse = false, limit = Infinity, after }: PageOptions = 'options' in query ? query.options : {};
-  return { store, reverse, limit, after: after === undefined ? null : decodeCursor(after) };
+function notUpToBound(store: string, task: HostedTask, isolation: Isolation): PartitionFailure {
+  const { partition } = task;
+  const message = `Partition ${partition} of store ${store} has not got as far as asked.`;
+  return { ok: false, partition, reason: 'notUpToBound', message, position: task.position(isolation) };
 }
 
 /** A copy that catches up, and a global store, hold committed data alone: there is nothing to wait for. */

@@ -1,4 +1,8 @@
 /** What the app and its threads say to each other. Everything here is plain data. */
+import type { Element } from '../../queries/element-source.js';
+import type { LocalPartitions } from '../../queries/known-store.js';
+import type { StateQueryRequest } from '../../queries/state-query.js';
+import type { Question, ViewRead } from '../../queries/store-reads.js';
 import type { LogLevel } from '../../observability/console-logger.js';
 import type { GroupView } from '../../rebalance/group-view.js';
 import type { StandbyProgress, StandbySuspension } from '../../runtime/standby-listener.js';
@@ -9,6 +13,7 @@ import type { EndOffsets } from '../app-engine.js';
 import type { AppMetrics } from '../app-metrics.js';
 import type { StreamsConfig } from '../config.js';
 import type { SentError } from './sent-error.js';
+import type { SentOutcome, SentPartition } from './sent-query.js';
 
 /** How a worker is told what it is. */
 export interface ThreadSetup {
@@ -48,7 +53,17 @@ export interface ThreadReport {
   readonly metrics: AppMetrics;
   /** Of its tasks with event time. */
   readonly watermarks: readonly TaskWatermark[];
+  /** Number of tasks by sub-topology; absent when not known yet. */
+  readonly taskCounts: Readonly<Record<number, number>>;
 }
+
+export interface SentRead {
+  readonly here: LocalPartitions;
+  readonly partitions: readonly SentPartition[];
+}
+
+/** Rows of a query; none at the end. */
+export type SentPage = readonly Element<unknown>[];
 
 /** What a thread offers. */
 export interface ThreadSide {
@@ -57,6 +72,10 @@ export interface ThreadSide {
     close: { takes: { readonly clean: boolean; readonly leaveGroup: boolean | null }; gives: ThreadReport };
     abandon: { takes: null; gives: null };
     untilComplete: { takes: null; gives: EndOffsets };
+    read: { takes: { readonly read: ViewRead; readonly question: Question }; gives: SentRead };
+    query: { takes: StateQueryRequest<unknown>; gives: readonly SentOutcome[] };
+    page: { takes: number; gives: SentPage };
+    closeRows: { takes: number; gives: null };
   };
   readonly events: {
     /** What the app answered to the error of this number: go on. */

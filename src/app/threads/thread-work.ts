@@ -3,10 +3,14 @@ import { silentLogger } from '../../observability/logger.js';
 import { SerdeDefaults } from '../../runtime/serde-defaults.js';
 import type { StandbyUpdateListener } from '../../runtime/standby-listener.js';
 import type { RestoreListener } from '../../runtime/state-restorer.js';
+import { StoreQueries } from '../../queries/store-queries.js';
+import { emptyGroupView } from '../../rebalance/group-view.js';
+import type { Topology } from '../../topology/nodes.js';
 import { checkTopology } from '../../topology/checked-topology.js';
 import { topologyFingerprint } from '../../topology/fingerprint.js';
 import type { AppListener, EndOffsets } from '../app-engine.js';
 import { snapshotMetrics, type OwnMetrics } from '../app-metrics.js';
+import { AppQueryHost } from '../app-query-host.js';
 import { AppParts } from '../app-parts.js';
 import { realPlatform } from '../app-platform.js';
 import { resolveConfig, type ResolvedConfig } from '../config.js';
@@ -14,6 +18,7 @@ import { loadTopologyModule } from '../topology-module.js';
 import { sendingLogger } from './bridged-logger.js';
 import { MessageCalls, type MessageWire } from './message-calls.js';
 import { sendError } from './sent-error.js';
+import { ServedQueries } from './served-queries.js';
 import { ThreadDirectory } from './thread-directory.js';
 import type { AppSide, RestoreEvent, StandbyEvent, ThreadReport, ThreadSetup, ThreadSide, ThreadStart } from './thread-protocol.js';
 
@@ -34,6 +39,8 @@ export class ThreadWork {
   private readonly app: MessageCalls<ThreadSide, AppSide>;
   private readonly directory: ThreadDirectory;
   private parts: AppParts | null = null;
+  private topology: Topology | null = null;
+  private queries: ServedQueries | null = null;
   private shares: number;
   private isPaused: boolean;
   private reports: NodeJS.Timeout | null = null;
@@ -59,6 +66,13 @@ export class ThreadWork {
           return null;
         },
         untilComplete: () => this.untilComplete(),
+        read: async ({ read, question }) => this.served().read(read, question),
+        query: async (request) => this.served().query(request),
+        page: async (rows) => this.served().page(rows),
+        closeRows: async (rows) => {
+          await this.served().close(rows);
+          return null;
+        },
       },
       {
         paused: (paused) => {
@@ -100,8 +114,10 @@ export class ThreadWork {
     const resolved = resolveConfig({ ...config, logger: config.logger ?? own });
     const serdes = new SerdeDefaults(resolved.defaultKeySerde, resolved.defaultValueSerde);
     this.closed.signal.throwIfAborted();
+    this.topology = topology;
     const platform = { ...realPlatform, openDirectory: () => Promise.resolve(this.directory) };
     this.parts = new AppParts(topology, this.shared(resolved), serdes, platform, this.listener(), setup.index);
+    this.queries = new ServedQueries(new StoreQueries(this.queryHost(topology, serdes)));
     this.parts.isPaused = this.isPaused;
     await this.parts.open({
       restoreListener: this.restoreListener(options.restoreEvents),
@@ -131,13 +147,41 @@ export class ThreadWork {
     return run.offsets;
   }
 
+  private served(): ServedQueries {
+    if (this.queries === null) throw new MillraceError('MILL_STATE_INVALID', 'the stream thread is not started');
+    return this.queries;
+  }
+
+  /** The app has refused what comes at a wrong time. */
+  private queryHost(topology: Topology, serdes: SerdeDefaults): AppQueryHost {
+    return new AppQueryHost({
+      topology,
+      serdes,
+      state: () => 'running',
+      built: () => this.parts?.built ?? null,
+      globals: () => this.parts?.globals ?? null,
+      groupView: () => emptyGroupView,
+      processId: () => this.directory.processId,
+    });
+  }
+
   private report(): ThreadReport {
     const { built = null, globals = null } = this.parts ?? {};
     const tasks = [...(built?.thread.tasks.values() ?? [])];
     return {
       metrics: snapshotMetrics(unknownHere, built, globals?.metrics ?? null),
+      taskCounts: this.taskCounts(),
       watermarks: tasks.flatMap(({ task }) => task.explainWatermark() ?? []),
     };
+  }
+
+  private taskCounts(): Record<number, number> {
+    const counts: Record<number, number> = {};
+    for (const { id } of this.topology?.subTopologies ?? []) {
+      const count = this.parts?.built?.taskCount(id) ?? null;
+      if (count !== null) counts[id] = count;
+    }
+    return counts;
   }
 
   /** The bounds of memory are those of the app: each thread has its share. */
@@ -161,7 +205,10 @@ export class ThreadWork {
   private listener(): AppListener {
     const { app } = this;
     return {
-      onActivity: (activity) => app.tell('activity', activity),
+      onActivity: (activity) => {
+        app.tell('report', this.report());
+        app.tell('activity', activity);
+      },
       onError: (error, restart) => {
         const number = restart === null ? null : ++this.errors;
         if (restart !== null && number !== null) this.undecided.set(number, restart);

@@ -6,8 +6,8 @@ import { watermarkExplanation, type WatermarkExplanation } from '../../runtime/w
 import type { GroupView } from '../../rebalance/group-view.js';
 import { parseTaskId } from '../../rebalance/task-id.js';
 import type { InstanceDirectory } from '../../stores/state-directory.js';
+import { qualifiedName } from '../../topology/task-layout.js';
 import { topologyFingerprint } from '../../topology/fingerprint.js';
-import { StoreQueries } from '../../queries/store-queries.js';
 import type { AppEngine, BoundedWork, EndOffsets, EngineParts, StartOptions, ThreadPool } from '../app-engine.js';
 import type { AppMetrics, OwnMetrics } from '../app-metrics.js';
 import type { StreamsConfig } from '../config.js';
@@ -15,6 +15,7 @@ import { logReceived } from './bridged-logger.js';
 import { mergedMetrics } from './merged-metrics.js';
 import { receiveError } from './sent-error.js';
 import { TaskClaims } from './task-claims.js';
+import { ThreadsQueries } from './threads-queries.js';
 import { ThreadsQueryHost } from './threads-query-host.js';
 import type { RestoreEvent, StandbyEvent, ThreadReport, ThreadSetup, ThreadStart } from './thread-protocol.js';
 import { WorkerThread } from './worker-thread.js';
@@ -38,7 +39,7 @@ const standbyEvents: readonly StandbyEvent[] = ['onUpdateStart', 'onBatch', 'onU
  * Invariants: a folder has one user (`TaskClaims`), also when a worker dies; once `close` is called no worker is begun; every worker is ended when `close` or `abandon` has.
  */
 export class ThreadedEngine implements AppEngine, ThreadPool {
-  readonly queries: StoreQueries;
+  readonly queries: ThreadsQueries;
   readonly threads: ThreadPool = this;
   private readonly workers = new Map<number, WorkerThread>();
   private readonly activities = new Map<number, 'rebalancing' | 'running'>();
@@ -60,7 +61,12 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
     this.claims = new TaskClaims(({ taskId, holder }) => {
       for (const [life, worker] of this.livesOf()) if (life !== holder) worker.tell('claimed', taskId);
     });
-    this.queries = new StoreQueries(new ThreadsQueryHost(parts, () => this.directory?.processId ?? null));
+    const host = new ThreadsQueryHost(
+      parts,
+      () => this.reports(),
+      () => this.directory?.processId ?? null,
+    );
+    this.queries = new ThreadsQueries(host, () => [...this.workers.values()].filter(({ isRunning }) => isRunning));
   }
 
   open(options: StartOptions): Promise<void> {
@@ -179,10 +185,12 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
   // --- the life of a worker --------------------------------------------------------------------------------------------------------
 
   private async openAll(count: number): Promise<void> {
-    const { config, platform } = this.parts;
+    const { config, platform, serdes, topology } = this.parts;
     this.directory = await platform.openDirectory({ stateDir: config.stateDir, applicationId: config.applicationId });
     this.closed.signal.throwIfAborted();
-    await Promise.all(Array.from({ length: count }, (_, index) => this.begin(index, count)));
+    // Queries decode here what threads send.
+    const prepared = serdes.prepare(topology, (name, internal) => qualifiedName(config.applicationId, { name, internal }));
+    await Promise.all([prepared, ...Array.from({ length: count }, (_, index) => this.begin(index, count))]);
   }
 
   private async begin(index: number, shares: number): Promise<void> {

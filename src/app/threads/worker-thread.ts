@@ -1,10 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import { MillraceError } from '../../errors.js';
 import { delay } from '../../kafka/backoff.js';
+import type { StateQueryRequest } from '../../queries/state-query.js';
 import type { EndOffsets } from '../app-engine.js';
 import { MessageCalls, type CallHandlers, type EventHandlers } from './message-calls.js';
 import { receiveError, sendError } from './sent-error.js';
-import type { AppSide, ThreadReport, ThreadSetup, ThreadSide, ThreadStart } from './thread-protocol.js';
+import type { SentOutcome } from './sent-query.js';
+import type { AppSide, SentPage, SentRead, ThreadReport, ThreadSetup, ThreadSide, ThreadStart } from './thread-protocol.js';
 import { workerEntry } from './worker-entry.js';
 
 /** How long a thread that is not waited for may still take to let go, ms. */
@@ -89,6 +91,27 @@ export class WorkerThread {
     return this.line.call('untilComplete', null);
   }
 
+  read(takes: ThreadSide['calls']['read']['takes']): Promise<SentRead> {
+    return this.line.call('read', takes);
+  }
+
+  query(request: StateQueryRequest<unknown>): Promise<readonly SentOutcome[]> {
+    return this.line.call('query', request);
+  }
+
+  page(rows: number): Promise<SentPage> {
+    return this.line.call('page', rows);
+  }
+
+  async closeRows(rows: number): Promise<void> {
+    await this.line.call('closeRows', rows);
+  }
+
+  /** Whether it has its tasks and is not being ended. */
+  get isRunning(): boolean {
+    return this.phase === 'running';
+  }
+
   tell<N extends keyof ThreadSide['events']>(name: N, says: ThreadSide['events'][N]): void {
     if (this.phase !== 'gone') this.line.tell(name, says);
   }
@@ -101,7 +124,7 @@ export class WorkerThread {
   private gone(error: MillraceError): void {
     const before = this.phase;
     this.phase = 'gone';
-    this.line.end(error);
+    this.line.end(before === 'ending' ? new MillraceError('MILL_STATE_INVALID', `stream thread ${this.index} has ended`) : error);
     this.parts.onExit();
     if (before === 'running') this.parts.onCrash(error);
   }

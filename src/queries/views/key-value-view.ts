@@ -5,7 +5,7 @@ import { checkQueryOptions, prefixOption, queryShapes } from '../query-shapes.js
 import { queries } from '../query.js';
 import type { PageOptions, RangeOptions } from '../query.js';
 import type { KeyValueRow } from '../rows.js';
-import type { StoreQueries } from '../store-queries.js';
+import type { StoreReads } from '../store-reads.js';
 import { StoreView } from './store-view.js';
 import type { ViewOptions } from './store-view.js';
 
@@ -13,7 +13,7 @@ import type { ViewOptions } from './store-view.js';
 export class KeyValueView<K, V> extends StoreView<K> {
   readonly kind = 'keyValue';
 
-  constructor(store: StoreQueries, name: string, options: ViewOptions<K>) {
+  constructor(store: StoreReads, name: string, options: ViewOptions<K>) {
     super(store, name, options, ['keyValue', 'timestampedKeyValue']);
   }
 
@@ -47,9 +47,6 @@ export class KeyValueView<K, V> extends StoreView<K> {
 
   /** Rows on this instance; not exact after a restore, and with open epochs counted in. */
   approximateCount(): Promise<number> {
-    return this.sumOver(({ state }) => {
-      const reader = state.reader(this.name);
-      return reader.kind === 'keyValue' ? reader.approximateCount : 0;
-    });
+    return this.approximateRows();
   }
 }

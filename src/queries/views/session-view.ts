@@ -3,7 +3,7 @@ import { checkQueryOptions, queryShapes } from '../query-shapes.js';
 import { queries } from '../query.js';
 import type { TimedPageOptions, TimedRangeOptions } from '../query.js';
 import type { SessionWindowRow } from '../rows.js';
-import type { StoreQueries } from '../store-queries.js';
+import type { StoreReads } from '../store-reads.js';
 import { StoreView } from './store-view.js';
 import type { ViewOptions } from './store-view.js';
 
@@ -11,7 +11,7 @@ import type { ViewOptions } from './store-view.js';
 export class SessionView<K, V> extends StoreView<K> {
   readonly kind = 'session';
 
-  constructor(store: StoreQueries, name: string, options: ViewOptions<K>) {
+  constructor(store: StoreReads, name: string, options: ViewOptions<K>) {
     super(store, name, options, ['session']);
   }
 

@@ -4,15 +4,16 @@ import type { StoreKind } from '../../stores/store.js';
 import type { ElementSource } from '../element-source.js';
 import { partitionOf } from '../key-partition.js';
 import type { KeyPartitioner } from '../key-partition.js';
-import { emptyPosition, mergePositions, reaches } from '../position.js';
+import { absence } from '../known-store.js';
+import type { KnownStore, LocalPartitions } from '../known-store.js';
+import { iteratorOptions } from '../partition-outcomes.js';
+import { mergePositions } from '../position.js';
 import type { Position } from '../position.js';
-import { migrated, QueryIterator } from '../query-iterator.js';
-import type { HostedTask, Isolation } from '../query-host.js';
+import { QueryIterator } from '../query-iterator.js';
 import type { Query, QueryBody } from '../query.js';
 import { failureError } from '../state-query.js';
 import type { ReadOptions } from '../state-query.js';
-import { iteratorOptions } from '../store-queries.js';
-import type { KnownStore, StoreQueries } from '../store-queries.js';
+import type { PartitionAnswer, Question, ReadCheck, StoreReads } from '../store-reads.js';
 
 export interface ViewOptions<K> extends ReadOptions {
   /** Default: all that this instance runs. */
@@ -28,7 +29,7 @@ export abstract class StoreView<K> {
 
   /** @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_WRONG_TYPE */
   constructor(
-    private readonly queries: StoreQueries,
+    private readonly queries: StoreReads,
     readonly name: string,
     private readonly options: ViewOptions<K>,
     kinds: readonly StoreKind[],
@@ -43,143 +44,87 @@ export abstract class StoreView<K> {
 
   /** What one partition answers about a key; `isNothing` tells an answer that leaves the question open. */
   protected async ofKey<R>(key: K, query: Query<R>, isNothing: (answer: R) => boolean = (answer) => answer === null): Promise<R> {
-    const { isolation, tasks } = await this.ready((here) => this.forKey(here));
-    return this.reading(() => {
-      let nothing: { readonly answer: R } | null = null;
-      for (const task of tasks) {
-        const answer = this.answer(query, task, isolation) as R;
-        if (!isNothing(answer)) return answer;
-        nothing = { answer };
-      }
-      this.mustBeHere(key, tasks);
-      if (nothing === null) throw this.noneHere();
-      return nothing.answer;
+    let found: readonly number[] = [];
+    let there: LocalPartitions = { owned: [], count: null };
+    const given = await this.read(query, (partitions, here) => {
+      [found, there] = [partitions, here];
+      this.forKey(partitions);
     });
+    let nothing: { readonly answer: R } | null = null;
+    for (const { answer } of given) {
+      const value = (answer.kind === 'value' ? answer.value : null) as R;
+      if (!isNothing(value)) return value;
+      nothing = { answer: value };
+    }
+    this.mustBeHere(key, found, there);
+    if (nothing === null) throw this.noneHere(there);
+    return nothing.answer;
   }
 
   /** Rows of one key. */
   protected rowsOfKey<R>(key: K, query: Query<QueryIterator<R>>): QueryIterator<R> {
-    return this.iterator(query, (tasks) => {
-      const chosen = this.forKey(tasks);
-      this.mustBeHere(key, chosen);
-      return chosen;
+    return this.iterator(query, (found, here) => {
+      this.forKey(found);
+      this.mustBeHere(key, found, here);
     });
   }
 
   /** Rows of all keys. */
   protected rowsOfAll<R>(query: Query<QueryIterator<R>>): QueryIterator<R> {
-    return this.iterator(query, (tasks) => this.forAll(tasks));
+    return this.iterator(query, (found, here) => this.forAll(found, here));
   }
 
-  protected async sumOver(count: (task: HostedTask) => number): Promise<number> {
-    const { tasks } = await this.ready((here) => this.forAll(here));
-    return this.reading(() => tasks.reduce((sum, task) => sum + count(task), 0));
+  protected async approximateRows(): Promise<number> {
+    const given = await this.read({ kind: 'approximateCount' }, (found, here) => this.forAll(found, here));
+    return given.reduce((sum, { answer }) => sum + (answer.kind === 'value' ? (answer.value as number) : 0), 0);
   }
 
-  private iterator<R>(query: QueryBody, choose: (tasks: readonly HostedTask[]) => readonly HostedTask[]): QueryIterator<R> {
+  private iterator<R>(query: QueryBody, check: ReadCheck): QueryIterator<R> {
     const open = async () => {
-      const { isolation, tasks } = await this.ready(choose);
-      const sources = this.sourcesOf<R>(query, tasks, isolation);
-      return { sources, position: mergePositions(tasks.map((task) => task.position(isolation))) };
+      const given = await this.read(query, check);
+      const sources = given.flatMap(({ answer }) => (answer.kind === 'rows' ? (answer.sources as readonly ElementSource<R>[]) : []));
+      return { sources, position: mergePositions(given.map(({ position }) => position)) };
     };
     return new QueryIterator<R>(open, iteratorOptions(this.name, query));
   }
 
-  private sourcesOf<R>(query: QueryBody, tasks: readonly HostedTask[], isolation: Isolation): ElementSource<R>[] {
-    const sources: ElementSource<R>[] = [];
-    try {
-      for (const task of tasks) {
-        const answer = this.queries.answer(this.store, query, task, isolation);
-        if (answer.kind === 'rows') sources.push(...(answer.sources as readonly ElementSource<R>[]));
-      }
-      return sources;
-    } catch (error) {
-      for (const source of sources) source.close().catch(() => undefined);
-      throw error;
-    }
+  private read(question: Question, check: ReadCheck): Promise<readonly PartitionAnswer[]> {
+    const { isolation, standbys, timeout, partitions, atLeast } = this.options;
+    return this.queries.read({ store: this.name, isolation, standbys, timeout, partitions, atLeast }, question, check);
   }
 
-  private answer(query: QueryBody, task: HostedTask, isolation: Isolation): unknown {
-    const answer = this.queries.answer(this.store, query, task, isolation);
-    return answer.kind === 'value' ? answer.value : null;
+  private forKey(found: readonly number[]): void {
+    if (found.length === 0 && this.store.subTopology === null) throw this.noneHere({ owned: [], count: null });
   }
 
-  private async ready(choose: (tasks: readonly HostedTask[]) => readonly HostedTask[]) {
-    const { atLeast = emptyPosition } = this.options;
-    const lags = (tasks: readonly HostedTask[], isolation: Isolation): HostedTask | undefined =>
-      tasks.find((task) => !reaches(task.position(isolation), atLeast, task.partition));
-    const readable = await this.queries.readable(
-      this.name,
-      this.options,
-      choose,
-      (tasks, isolation) => lags(tasks, isolation) === undefined,
-    );
-    const behind = lags(readable.tasks, readable.isolation);
-    if (behind === undefined) return readable;
-    const { partition } = behind;
-    throw failureError({
-      ok: false,
-      partition,
-      reason: 'notUpToBound',
-      message: `Partition ${partition} of store ${this.name} has not got as far as asked.`,
-      position: behind.position(readable.isolation),
-    });
-  }
-
-  /** Partitions that may be read, of those that are open. */
-  private readableOnes(tasks: readonly HostedTask[]): readonly HostedTask[] {
-    const { standbys, partitions } = this.options;
-    return tasks.filter(({ role, partition }) => (role === 'active' || standbys === 'use') && (partitions?.includes(partition) ?? true));
-  }
-
-  private forKey(tasks: readonly HostedTask[]): readonly HostedTask[] {
-    const chosen = this.readableOnes(tasks);
-    if (chosen.length === 0 && this.store.subTopology === null) throw this.noneHere();
-    return chosen;
-  }
-
-  private forAll(tasks: readonly HostedTask[]): readonly HostedTask[] {
+  private forAll(found: readonly number[], here: LocalPartitions): void {
     const { subTopology } = this.store;
-    const chosen = this.readableOnes(tasks);
-    const wanted = this.options.partitions ?? (subTopology === null ? [] : this.queries.host.ownedPartitions(subTopology));
-    for (const partition of wanted) if (!chosen.some((task) => task.partition === partition)) throw this.absent(partition);
-    if (chosen.length === 0) throw this.noneHere();
-    return chosen;
+    const wanted = this.options.partitions ?? (subTopology === null ? [] : here.owned);
+    for (const partition of wanted) if (!found.includes(partition)) throw this.absent(partition, here);
+    if (found.length === 0) throw this.noneHere(here);
   }
 
   /** A key that was not found is absent only if it would have been found: its partition, or all of them, must have been read. */
-  private mustBeHere(key: K, read: readonly HostedTask[]): void {
+  private mustBeHere(key: K, read: readonly number[], here: LocalPartitions): void {
     const { subTopology, spec } = this.store;
     if (subTopology === null) return;
-    const { host } = this.queries;
-    const count = host.partitionCount(subTopology);
-    if (count === null) throw this.noneHere();
+    const { count } = here;
+    if (count === null) throw this.noneHere(here);
     if (read.length >= count) return;
-    const partition = partitionOf(key, host.serdes(spec).key, count, this.options.partitioner);
-    if (!read.some((task) => task.partition === partition)) throw this.absent(partition);
+    const partition = partitionOf(key, this.queries.host.serdes(spec).key, count, this.options.partitioner);
+    if (!read.includes(partition)) throw this.absent(partition, here);
   }
 
-  private absent(partition: number): unknown {
-    const [reason, message] = this.queries.whyAbsent(this.store, this.name, partition);
-    return failureError({ ok: false, partition, reason, message });
+  private absent(partition: number, here: LocalPartitions): unknown {
+    return failureError(absence(this.store, partition, here));
   }
 
-  private noneHere(): MillraceError {
-    const { host } = this.queries;
-    const { subTopology } = this.store;
-    const isKnown = subTopology !== null && host.partitionCount(subTopology) !== null;
+  private noneHere({ count }: LocalPartitions): MillraceError {
+    const isKnown = this.store.subTopology !== null && count !== null;
     return new MillraceError(
       isKnown ? 'MILL_STORE_NOT_LOCAL' : 'MILL_STORE_NOT_AVAILABLE',
       isKnown ? `This instance has no partition of store ${this.name}.` : `Store ${this.name} is not open here yet.`,
       { details: { store: this.name } },
     );
-  }
-
-  private reading<R>(read: () => R): R {
-    try {
-      return read();
-    } catch (error) {
-      throw migrated(error, this.name);
-    }
   }
 }

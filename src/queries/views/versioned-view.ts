@@ -2,7 +2,7 @@ import type { VersionedRecord } from '../../stores/store.js';
 import { checkQueryOptions, queryShapes } from '../query-shapes.js';
 import { queries } from '../query.js';
 import type { TimeRangeOptions } from '../query.js';
-import type { StoreQueries } from '../store-queries.js';
+import type { StoreReads } from '../store-reads.js';
 import { StoreView } from './store-view.js';
 import type { ViewOptions } from './store-view.js';
 
@@ -10,7 +10,7 @@ import type { ViewOptions } from './store-view.js';
 export class VersionedView<K, V> extends StoreView<K> {
   readonly kind = 'versioned';
 
-  constructor(store: StoreQueries, name: string, options: ViewOptions<K>) {
+  constructor(store: StoreReads, name: string, options: ViewOptions<K>) {
     super(store, name, options, ['versioned']);
   }
 

@@ -1,6 +1,6 @@
 import { anyObject, callback, oneOf, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 import { readShape } from '../read-shape.js';
-import type { StoreQueries } from '../store-queries.js';
+import type { StoreReads } from '../store-reads.js';
 import { KeyValueView } from './key-value-view.js';
 import { SessionView } from './session-view.js';
 import type { ViewOptions } from './store-view.js';
@@ -18,7 +18,7 @@ const shape = {
 } satisfies ShapeOf<ViewOptions<unknown> & { readonly kind?: ViewKind }>;
 
 /** @throws MILL_TOPOLOGY_UNKNOWN_STORE, MILL_STORE_WRONG_TYPE; MILL_QUERY_INVALID for an option that there is not */
-export function viewOf<K, V>(queries: StoreQueries, name: string, given: ViewOptions<K> & { readonly kind?: ViewKind }): AnyView<K, V> {
+export function viewOf<K, V>(queries: StoreReads, name: string, given: ViewOptions<K> & { readonly kind?: ViewKind }): AnyView<K, V> {
   requireOptions('store', given, shape, 'MILL_QUERY_INVALID');
   const { kind = 'keyValue', ...options } = given;
   switch (kind) {
