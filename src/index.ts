@@ -260,6 +260,18 @@ export type { FiredTimer, KeyedProcessor, KeyedProcessorContext, KeyTimers } fro
 export type { TimerKind } from './processors/timers/timer-service.js';
 export type { IntervalBounds } from './processors/interval-join/interval-bounds.js';
 export type * from './dsl/keyed-stream.js';
+export type * from './dsl/broadcast-stream.js';
+export type { BroadcastState, ReadonlyBroadcastState } from './processors/broadcast/broadcast-state.js';
+export type {
+  BroadcastAccess,
+  BroadcastProcessor,
+  BroadcastProcessorContext,
+  BroadcastStateAccess,
+  KeyedBroadcastAccess,
+  KeyedBroadcastProcessor,
+  KeyedBroadcastProcessorContext,
+  StateOf,
+} from './processors/broadcast/broadcast-processor.js';
 
 export { TopologyBuilder } from './topology/topology-builder.js';
 export type { GlobalStoreOptions, SourceSpec, StateStoreOptions } from './topology/topology-draft.js';

@@ -5,6 +5,8 @@ import { defined } from '../processors/defined-result.js';
 import { keyedProcessOperator } from '../processors/event-time/keyed-process-operator.js';
 import type { KeyedProcessor } from '../processors/event-time/keyed-processor.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
+import { connectKeyed } from './broadcast.js';
+import type { BroadcastStream, KeyedBroadcastConnectedStream } from './broadcast-stream.js';
 import { requireAssigner, requireFunction } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext } from './dsl-context.js';
@@ -56,6 +58,10 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
     const node = statefulNode(name, keyedProcessOperator(supplier, { storeName, states }), store, { usesEventTime: true });
     graph.add(node, [parent]);
     return this.#context.stream<KR, VR>({ name, keySerde, valueSerde, sources, repartitionRequired: true, node });
+  }
+
+  connect<KB, VB>(broadcast: BroadcastStream<KB, VB>): KeyedBroadcastConnectedStream<K, V, KB, VB> {
+    return connectKeyed(this.#context, this.#grouped, broadcast);
   }
 
   intervalJoin<V2, O>(

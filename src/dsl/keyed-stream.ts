@@ -9,6 +9,7 @@ import type { Serde } from '../serdes/serde.js';
 import type { Windowed } from '../time/windowed.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
 import type { AppliedAggregateOptions, PlainAggregateOptions } from './applied-aggregate.js';
+import type { BroadcastStream, KeyedBroadcastConnectedStream } from './broadcast-stream.js';
 import type { KStream } from './kstream.js';
 import type { NamedOptions, RecordOptions } from './options.js';
 
@@ -98,6 +99,21 @@ export interface KeyedStream<K, V> {
    * events.keyBy().process(() => new Deduplicate(seen), { name: 'deduplicate', states: [seen] });
    */
   process<KR, VR>(supplier: () => KeyedProcessor<K, V, KR, VR>, options?: KeyedProcessOptions<KR, VR>): KStream<KR, VR>;
+
+  /**
+   * Connects the stream with a broadcast one, whose every record reaches every task: rules, settings, models beside the data.
+   *
+   * Each task has one partition of the broadcast topic beside its own of the data, so broadcast records belong to its epochs: after a crash its broadcast state is that of its last
+   * commit, and no record is taken twice or left out. A broadcast record reaches a task one commit of its own task later; records of the data do not wait for it. When the
+   * broadcast stream's source has `watermarks`, event time waits for it as for any other.
+   *
+   * @throws MILL_TOPOLOGY_INVALID when the broadcast stream comes from another builder
+   * @example
+   * const rules = mapState<string, Rule>('rules');
+   * const changes = builder.stream<string, Rule>('rules').broadcast({ name: 'rules', states: [rules] });
+   * payments.keyBy().connect(changes).process(() => new CheckRules(rules), { name: 'check' });
+   */
+  connect<KB, VB>(broadcast: BroadcastStream<KB, VB>): KeyedBroadcastConnectedStream<K, V, KB, VB>;
 
   /**
    * Joins each pair of records of one key whose event times are near enough: `left + lower ≤ right ≤ left + upper`. Each record is kept until the watermark has

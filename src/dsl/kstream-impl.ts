@@ -31,6 +31,8 @@ import { addAsync } from './async.js';
 import type { AsyncMapper, AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions } from './async-options.js';
 import { BranchedKStreamImpl } from './branched-kstream-impl.js';
 import type { BranchedKStream } from './branched-kstream.js';
+import { broadcastStream, connectStream } from './broadcast.js';
+import type { BroadcastConnectedStream, BroadcastOptions, BroadcastStream } from './broadcast-stream.js';
 import { requireFunction, requireKind } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, StreamState } from './dsl-context.js';
@@ -242,6 +244,14 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     requireFunction('outerJoin: the joiner', joiner);
     checkOptions('outerJoin', options, shapes.streamJoin);
     return this.#joinedStream(other, 'outer', defined('outerJoin: the joiner', joiner), options);
+  }
+
+  broadcast(options: BroadcastOptions<K, V>): BroadcastStream<K, V> {
+    return broadcastStream(this.#context, this.#state, options);
+  }
+
+  connect<KB, VB>(broadcast: BroadcastStream<KB, VB>): BroadcastConnectedStream<K, V, KB, VB> {
+    return connectStream(this.#context, this.#state, broadcast);
   }
 
   process<KR, VR>(supplier: () => Processor<K, V, KR, VR>, options: ProcessOptions<KR, VR> = {}): KStream<KR, VR> {

@@ -14,6 +14,7 @@ import type {
 import type { TopicNameExtractor } from '../topology/nodes.js';
 import type { AsyncMapper, AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions } from './async-options.js';
 import type { BranchedKStream } from './branched-kstream.js';
+import type { BroadcastConnectedStream, BroadcastOptions, BroadcastStream } from './broadcast-stream.js';
 import type { GlobalKTable } from './global-ktable.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
 import type { KeyedStream } from './keyed-stream.js';
@@ -200,6 +201,27 @@ export interface KStream<K, V> {
   keyBy(options?: GroupedOptions<K, V>): KeyedStream<K, V>;
   /** By a new key: the records go through a repartition topic, and event time with them. */
   keyBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<NoInfer<KR>, V>): KeyedStream<KR, V>;
+
+  /**
+   * Sends every record to every task of the streams that it is connected to (`connect`), where it writes broadcast state: rules, settings, models. Each record is written once for
+   * each partition of the data, so this is for streams that change seldom.
+   *
+   * @throws MILL_TOPOLOGY_INVALID unless `states` are map states without a time to live; MILL_TOPOLOGY_DUPLICATE_NAME when two have one name
+   * @example
+   * const rules = mapState<string, Rule>('rules');
+   * const changes = builder.stream<string, Rule>('rules').broadcast({ name: 'rules', states: [rules] });
+   */
+  broadcast(options: BroadcastOptions<K, V>): BroadcastStream<K, V>;
+
+  /**
+   * Connects the stream with a broadcast one, whose every record reaches every task. As `KeyedStream.connect`, without state of a key; records keep their order, and
+   * those without a key are taken too.
+   *
+   * @throws MILL_TOPOLOGY_INVALID when the broadcast stream comes from another builder
+   * @example
+   * payments.connect(changes).process(() => new CheckRules(rules), { name: 'check' });
+   */
+  connect<KB, VB>(broadcast: BroadcastStream<KB, VB>): BroadcastConnectedStream<K, V, KB, VB>;
 
   /**
    * Joins each record with those of another stream that have its key and lie in its window, in either order of arrival. A result's timestamp is the later one of its records.

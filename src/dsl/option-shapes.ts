@@ -28,6 +28,7 @@ import type {
   WindowProcessOptions,
   WindowResultOptions,
 } from './keyed-stream.js';
+import type { BroadcastOptions } from './broadcast-stream.js';
 import type { GlobalJoinOptions } from './kstream.js';
 import type {
   CogroupedWindowOptions,
@@ -142,6 +143,7 @@ export const shapes = {
   >,
   windowProcess: { ...windowResult, clear: callback } satisfies ShapeOf<WindowProcessOptions<unknown, unknown>>,
   keyedProcess: { ...record, states: list } satisfies ShapeOf<KeyedProcessOptions<unknown, unknown>>,
+  broadcast: { ...record, states: anything } satisfies ShapeOf<BroadcastOptions<unknown, unknown>>,
   intervalJoin: { ...valued, sideOutputLate: flag } satisfies ShapeOf<IntervalJoinedOptions<unknown> & SideOutputLate>,
   derived,
   mapped: { ...derived, ...both } satisfies ShapeOf<MappedTableOptions<unknown, unknown>>,

@@ -20,6 +20,8 @@ export const prefix = Object.freeze({
   processAsync: 'KSTREAM-ASYNCPROCESSOR-',
   processValues: 'KSTREAM-PROCESSVALUES-',
   keyedProcess: 'KSTREAM-KEYED-PROCESSOR-',
+  broadcast: 'KSTREAM-BROADCAST-',
+  broadcastProcess: 'KSTREAM-BROADCAST-PROCESSOR-',
   intervalJoin: 'KSTREAM-INTERVAL-JOIN-',
   window: 'KSTREAM-WINDOW-',
   repartition: 'KSTREAM-REPARTITION-',

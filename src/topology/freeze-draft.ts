@@ -11,6 +11,7 @@ import { sinkNode } from './sink-node.js';
 import { sourceNode } from './source-node.js';
 import { subTopologiesOf } from './sub-topologies.js';
 import type { NodeDraft, TopologyDraft } from './topology-draft.js';
+import { checkEventTimeLoops } from './event-time-loops.js';
 import { invalidTopology } from './topology-errors.js';
 
 /** @throws MILL_TOPOLOGY_STORE_NOT_CONNECTED, MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_TOPOLOGY_INVALID. */
@@ -23,6 +24,8 @@ export function freezeDraft(draft: TopologyDraft): Topology {
     draft.copartitioned.map((sources) => sources.flatMap((name) => topicsOf(draft, name)).map((topic) => topicRef(draft, topic))),
   );
   checkCopartitioning(copartitionGroups, (topic) => draft.repartitionTopics.get(topic.name)?.partitions ?? null);
+  const subTopologies = subTopologiesOf(nodes, idOf);
+  checkEventTimeLoops(draft.repartitionTopics, subTopologies);
   return new BuiltTopology({
     nodes,
     stores: freezeStores(draft),
@@ -30,7 +33,7 @@ export function freezeDraft(draft: TopologyDraft): Topology {
     repartitionTopics: new Map(draft.repartitionTopics),
     copartitionGroups,
     copartitionedSources: draft.copartitioned,
-    subTopologies: subTopologiesOf(nodes, idOf),
+    subTopologies,
   });
 }
 

@@ -199,3 +199,38 @@ describe('the results of a job with watermarks', () => {
     );
   });
 });
+
+describe('event time that would wait for itself', () => {
+  it('is refused when the topology is built, with the topics that it goes round through', () => {
+    const builder = new StreamsBuilder();
+    const readings = builder.stream('readings', { ...numbers, watermarks: watermarks.monotonous() });
+    const anew = readings.keyBy((_value, key) => key, { name: 'anew', ...numbers });
+    readings.keyBy().intervalJoin(anew, { lower: 0, upper: 5 }, (a, b) => a + b, { name: 'joined', valueSerde: serdes.double });
+    expect(() => builder.build()).toThrow(
+      expect.objectContaining({
+        code: 'MILL_TOPOLOGY_INVALID',
+        message: expect.stringContaining('go out through anew-repartition and come back'),
+      }),
+    );
+  });
+
+  it('is none when the others have a topic of their own too', async () => {
+    const builder = new StreamsBuilder();
+    const readings = builder.stream('readings', { ...numbers, watermarks: watermarks.monotonous() });
+    const anew = readings.keyBy((_value, key) => key, { name: 'anew', ...numbers });
+    readings
+      .repartition({ name: 'same', ...numbers })
+      .keyBy()
+      .intervalJoin(anew, { lower: 0, upper: 5 }, (a, b) => a + b, { name: 'joined', valueSerde: serdes.double })
+      .to('joined');
+    await using driver = new TopologyTestDriver(builder.build());
+    const input = driver.inputTopic('readings', numbers);
+    for (const timestamp of [1, 10, 100]) await input.pipe('a', timestamp, { timestamp });
+    expect(
+      driver
+        .outputTopic('joined', numbers)
+        .readAll()
+        .map(({ value }) => value),
+    ).toEqual([2, 20, 200]);
+  });
+});

@@ -3,7 +3,7 @@ import type { GraphLink } from './stream-graph.js';
 
 /** Whether an operator below works in event time, further repartitions in between included. */
 export function leadsToEventTime(link: GraphLink): boolean {
-  return below(link).some(({ node }) => node.kind === 'stateful' && node.usesEventTime);
+  return below(link).some(({ node }) => 'usesEventTime' in node && node.usesEventTime);
 }
 
 /** Whether a source above has watermarks. */

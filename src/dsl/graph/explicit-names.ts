@@ -33,6 +33,15 @@ function namesLacking(graph: StreamGraph): { readonly operator: string; readonly
           text: `repartition topic ${node.topic} (set \`name\` where the stream is grouped, joined, repartitioned or made a table)`,
         });
       }
+    } else if (node.kind === 'broadcast') {
+      if (graph.isGenerated(node.namedAfter))
+        lacking.push({ operator: node.namedAfter, text: `broadcast topic ${node.topic} (set \`name\` of \`broadcast\`)` });
+    } else if (node.kind === 'connected') {
+      if (graph.isGenerated(node.name))
+        lacking.push({
+          operator: node.name,
+          text: `stores ${node.stores.map(({ name }) => name).join(', ')} of ${node.name} (set \`name\`)`,
+        });
     } else if (node.kind === 'streamStreamJoin') {
       const { left, right, unmatched } = node;
       for (const store of [left.store, right.store, ...(unmatched === null ? [] : [unmatched])]) {

@@ -1,4 +1,6 @@
 import type { AsyncNode } from './async-node.js';
+import type { BroadcastNode } from './broadcast-node.js';
+import type { ConnectedNode } from './connected-node.js';
 import type { GlobalTableNode } from './global-table-node.js';
 import type { InternalSinkNode, InternalSourceNode } from './internal-topic-nodes.js';
 import type { OperatorNode } from './operator-node.js';
@@ -23,8 +25,10 @@ export type GraphNode =
   | OperatorNode
   | AsyncNode
   | StatefulNode
+  | ConnectedNode
   | StreamToTableNode
   | RepartitionNode
+  | BroadcastNode
   | TableRepartitionNode
   | TableJoinNode
   | StreamStreamJoinNode

@@ -6,6 +6,8 @@ import { MillraceError } from '../../errors.js';
 import type { Topology } from '../../topology/nodes.js';
 import { TopologyBuilder } from '../../topology/topology-builder.js';
 import { writeAsync } from './async-node.js';
+import { writeBroadcast } from './broadcast-node.js';
+import { writeConnected } from './connected-node.js';
 import { writeGlobalTable } from './global-table-node.js';
 import type { GraphNode } from './graph-node.js';
 import { writeInternalSink, writeInternalSource } from './internal-topic-nodes.js';
@@ -121,6 +123,9 @@ class GraphWriter {
       case 'stateful':
         writeStateful(node, this.#builder, parents);
         break;
+      case 'connected':
+        writeConnected(node, this.#builder, parents);
+        break;
       case 'streamToTable':
         writeStreamToTable(node, this.#builder, parents, this.graph.isKept(node));
         break;
@@ -129,6 +134,9 @@ class GraphWriter {
           passNullKeys: leadsToNullKeys(link),
           carriesWatermarks: leadsToEventTime(link) && comesFromWatermarks(link),
         });
+        break;
+      case 'broadcast':
+        writeBroadcast(node, this.#builder, parents, leadsToEventTime(link) && comesFromWatermarks(link));
         break;
       case 'tableRepartition':
         writeTableRepartition(node, this.#builder, parents);

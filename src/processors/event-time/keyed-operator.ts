@@ -29,7 +29,7 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
   declare protected context: OperatorContext;
   declare protected states: KeyedStates;
   declare protected timers: TimerService;
-  declare private backend: StoreKeyedStateBackend;
+  declare protected backend: StoreKeyedStateBackend;
   declare private stored: StoredTimers;
   private loaded = false;
   private loading: Promise<void> | null = null;
@@ -70,6 +70,20 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
     return this.after(pending, -1);
   }
 
+  /** Work that belongs to no key. */
+  protected withoutKey(work: () => MaybeAsync): MaybeAsync {
+    if (!this.loaded) return this.load().then(() => this.withoutKey(work));
+    this.backend.clearCurrentKey();
+    let pending: MaybeAsync;
+    try {
+      pending = work();
+    } catch (error) {
+      this.watchClock(-1);
+      throw error;
+    }
+    return this.after(pending, -1);
+  }
+
   /** Fires a portion of what is due; `hasDueTimers` tells whether to call again. */
   onWatermark(watermark: number): MaybeAsync {
     if (!this.loaded) return this.load().then(() => this.onWatermark(watermark));
@@ -103,8 +117,14 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
   protected abstract onEventTimer(timer: Timer): MaybeAsync;
   protected abstract onProcessingTimer(timer: Timer): MaybeAsync;
 
+  /** What else has to be read back before the first record. */
+  protected loadMore(): Promise<void> {
+    return Promise.resolve();
+  }
+
   private load(): Promise<void> {
-    this.loading ??= this.stored.load().then((timers) => {
+    this.loading ??= this.stored.load().then(async (timers) => {
+      await this.loadMore();
       this.timers.restore(timers);
       this.loaded = true;
     });

@@ -21,8 +21,8 @@ export function keyedProcessOperator<K, V, KOut, VOut>(
   return () => new KeyedProcessOperator(supplier(), options);
 }
 
-class KeyedProcessOperator<K, V, KOut, VOut> extends KeyedOperator<K, V> {
-  declare private scope: ForwardScope;
+export class KeyedProcessOperator<K, V, KOut, VOut> extends KeyedOperator<K, V> {
+  declare protected scope: ForwardScope;
 
   constructor(
     private readonly processor: KeyedProcessor<K, V, KOut, VOut>,
@@ -31,13 +31,18 @@ class KeyedProcessOperator<K, V, KOut, VOut> extends KeyedOperator<K, V> {
     super(options);
   }
 
+  /** What the processor gets: kept apart for those that get more. */
+  protected userContext(): KeyedContext<K, KOut, VOut> {
+    return new KeyedContext<K, KOut, VOut>(this.context, this.scope, this.states, this.timers);
+  }
+
   close(): MaybeAsync {
     return this.processor.close?.();
   }
 
   protected open(): void {
     this.scope = new ForwardScope(this.context);
-    this.processor.init?.(new KeyedContext<K, KOut, VOut>(this.context, this.scope, this.states, this.timers));
+    this.processor.init?.(this.userContext());
   }
 
   protected onRecord(key: K, value: V, timestamp: number): MaybeAsync {
@@ -61,7 +66,7 @@ class KeyedProcessOperator<K, V, KOut, VOut> extends KeyedOperator<K, V> {
   private readonly userTimer = (timer: FiredTimer<K>): MaybeAsync => this.processor.onTimer?.(timer);
 }
 
-class KeyedContext<K, KOut, VOut> extends UserContext<KOut, VOut> implements KeyedProcessorContext<K, KOut, VOut> {
+export class KeyedContext<K, KOut, VOut> extends UserContext<KOut, VOut> implements KeyedProcessorContext<K, KOut, VOut> {
   readonly timers: KeyTimers;
   readonly state: StateAccess['state'];
 

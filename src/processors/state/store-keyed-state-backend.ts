@@ -5,15 +5,18 @@
  */
 import { MillraceError } from '../../errors.js';
 import type { TimestampedKeyValueStore } from '../../stores/store.js';
-import type { KeyedStateBackend, StateRow, StateRows } from './keyed-state-backend.js';
-import type { StateAddress } from './state-address.js';
+import { noNamespace, type KeyedStateBackend, type StateRow, type StateRows } from './keyed-state-backend.js';
+import { statePrefix, type StateAddress } from './state-address.js';
 import type { AnyStateDescriptor } from './state-descriptor.js';
 import type { StoredRow } from './state-row-serde.js';
 
 export type KeyedStateStore = TimestampedKeyValueStore<StateAddress, StoredRow>;
 
+/** Stands for the key where none is in work. */
+const noKey = Symbol('no key');
+
 export class StoreKeyedStateBackend implements KeyedStateBackend {
-  private key: unknown = null;
+  private key: unknown = noKey;
 
   /**
    * @param declared the states of the operator; others can't be asked for
@@ -26,11 +29,22 @@ export class StoreKeyedStateBackend implements KeyedStateBackend {
   ) {}
 
   currentKey(): unknown {
+    if (this.key === noKey) throw keyless();
     return this.key;
   }
 
   setCurrentKey(key: unknown): void {
     this.key = key;
+  }
+
+  /** Until the next key is set, nobody gets at the state of one. */
+  clearCurrentKey(): void {
+    this.key = noKey;
+  }
+
+  /** The keys that have a row in a state. Rows may be written meanwhile. */
+  async *keysOf({ name }: AnyStateDescriptor): AsyncIterableIterator<unknown> {
+    for await (const [{ key, namespace }] of this.store.prefixScan(statePrefix(name))) if (namespace === noNamespace) yield key;
   }
 
   rows<R extends StateRow>(descriptor: AnyStateDescriptor): StateRows<R> {
@@ -44,7 +58,7 @@ export class StoreKeyedStateBackend implements KeyedStateBackend {
     }
     const { name: state } = descriptor;
     const { store } = this;
-    const address = (namespace: string): StateAddress => ({ state, key: this.key, namespace });
+    const address = (namespace: string): StateAddress => ({ state, key: this.currentKey(), namespace });
     return {
       get: (namespace) => store.get(address(namespace)) as R | null,
       put: (namespace, row) => store.put(address(namespace), row, this.timestamp()),
@@ -54,4 +68,11 @@ export class StoreKeyedStateBackend implements KeyedStateBackend {
       },
     };
   }
+}
+
+function keyless(): MillraceError {
+  return new MillraceError(
+    'MILL_STATE_INVALID',
+    'Keyed state and timers belong to the key of the record or timer in work, and there is none: not in `init`, and not for a broadcast record, whose `applyToKeyedState` goes through the keys.',
+  );
 }
