@@ -99,6 +99,7 @@ export type * from './dsl/async-options.js';
 export type { RunSummary, RunUntilEndOptions } from './app/run-until-end.js';
 export type { AsyncCall } from './processors/async/async-operator.js';
 export type { AsyncCallOptions, AsyncOrder, RetryOptions } from './processors/async/async-options.js';
+export type { Lookup, LookupCall } from './processors/lookup/lookup-work.js';
 export type { AsyncProcessor } from './processors/async/async-processor.js';
 
 export type {

@@ -22,12 +22,12 @@ export class JobInput {
 
   constructor(
     port: KafkaPort,
-    topics: JobTopics,
+    topics: Partial<JobTopics>,
     variant: JobVariant,
     private readonly partitions: number,
     private readonly keys: number,
   ) {
-    this.writers = new Map(inputsOf(variant).map((name) => [name, new TopicWriter(port, topics[name], partitions)]));
+    this.writers = new Map(inputsOf(variant).map((name) => [name, new TopicWriter(port, topics[name] ?? name, partitions)]));
   }
 
   async send(count: number): Promise<void> {

@@ -20,3 +20,27 @@ export type AsyncProcessOptions<K, V, KR, VR> = AsyncOptions<K, V> & ProcessOpti
 
 /** A function that an asynchronous operator calls for each record. It may also answer without a promise. */
 export type AsyncMapper<K, V, R> = (value: V, key: K, call: AsyncCall) => R | PromiseLike<R>;
+
+/** How long what a lookup has found is used again. The cache lies in a store of the operator, `<name>-cache`: logged, restored and committed with the epoch. */
+export interface LookupCacheOptions<VL> {
+  /** How long a row is used after it was asked for, ms of the wall clock; the time while nothing runs counts. */
+  readonly ttl: number;
+  /** The same for a key that has no row; 0: it is asked for each time. Default: `ttl`. */
+  readonly missingTtl?: number;
+  /** Keys in the cache of each task, those without a row too; beyond that the oldest leave. Default 10 000. */
+  readonly maxRows?: number;
+  /** Serde of the rows. Default: JSON. */
+  readonly valueSerde?: Serde<VL>;
+}
+
+/** Of `lookupJoin` and `leftLookupJoin`. */
+export interface LookupJoinOptions<K, V, KL, VL, VR> extends AsyncOptions<K, V>, ValueOptions<VR> {
+  /** The key to look up; null joins nothing. */
+  keyOf(value: V, key: K): KL | null;
+  /** Serde of the keys looked up, for the cache and to tell objects apart. Default: JSON. */
+  readonly lookupKeySerde?: Serde<KL>;
+  /** Default: only records that ask for a key while it is being asked for share the call. */
+  readonly cache?: LookupCacheOptions<VL>;
+  /** A lookup that finds no row is repeated by the rules of `retry`, for rows that come a little late; there is none when the last attempt finds none. Default false. */
+  readonly retryMissing?: boolean;
+}

@@ -8,20 +8,30 @@ import type { StreamState } from './dsl-context.js';
 import { asyncNode, type AsyncNode } from './graph/async-node.js';
 import type { StreamGraph } from './graph/stream-graph.js';
 
-/** @throws MILL_TOPOLOGY_INVALID when an option is out of range */
+/** What makes an asynchronous operator: its work, for each task, and the stores that it brings beside that of unfinished records. */
+export interface AsyncParts<K, V, R> {
+  readonly work: () => AsyncWork<K, V, R>;
+  readonly stores?: readonly StoreSpec[];
+}
+
+/**
+ * @param partsOf gets what names the operator's stores after it, by a suffix
+ * @throws MILL_TOPOLOGY_INVALID when an option is out of range
+ */
 export function addAsync<K, V, R>(
   graph: StreamGraph,
   stream: StreamState<K, V>,
   namePrefix: string,
   options: AsyncOptions<K, V> & { readonly stores?: readonly (string | StoreSpec)[] },
-  work: (name: string) => () => AsyncWork<K, V, R>,
+  partsOf: (nameOf: (suffix: string) => string, name: string) => AsyncParts<K, V, R>,
 ): AsyncNode {
   const name = graph.nameOr(checkedName(options), namePrefix);
   const rules = callRules(name, options);
   const keySerde = options.inputKeySerde ?? stream.keySerde;
   const valueSerde = options.inputValueSerde ?? stream.valueSerde;
+  const storeName = (suffix: string): string => graph.derivedName(`${name}-${suffix}`, graph.isGenerated(name));
   const store: StoreSpec = Object.freeze({
-    name: graph.derivedName(`${name}-unfinished`, graph.isGenerated(name)),
+    name: storeName('unfinished'),
     kind: 'timeOrderedBuffer',
     keySerde: noKeySerde,
     valueSerde: unfinishedRowSerde(keySerde, valueSerde),
@@ -29,13 +39,13 @@ export function addAsync<K, V, R>(
     logged: true,
     changelogConfigs: Object.freeze({}),
   });
-  const supplier = asyncOperator({ rules, storeName: store.name, keySerde }, work(name));
-  const node = asyncNode({
-    name,
-    supplier,
-    store,
-    stores: Object.freeze(graph.storesOf('processAsync', options.stores)),
-  });
+  const parts = partsOf(storeName, name);
+  const supplier = asyncOperator({ rules, storeName: store.name, keySerde }, parts.work);
+  const stores = Object.freeze([
+    ...graph.storesOf('processAsync', options.stores),
+    ...(parts.stores ?? []).map((spec) => graph.addStore(spec)),
+  ]);
+  const node = asyncNode({ name, supplier, store, stores });
   graph.add(node, [stream.node]);
   return node;
 }

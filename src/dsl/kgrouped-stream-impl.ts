@@ -1,3 +1,5 @@
+import { isPromiseLike } from '../bytes/maybe-async.js';
+import { MillraceError } from '../errors.js';
 import { defined } from '../processors/defined-result.js';
 import { checkOptions } from '../errors/checked-options.js';
 import { shapes } from './option-shapes.js';
@@ -6,7 +8,8 @@ import type { OperatorSupplier } from '../processors/operator.js';
 import { streamAggregateOperator } from '../processors/stream-aggregate.js';
 import { streamCountOperator } from '../processors/stream-count.js';
 import { streamReduceOperator } from '../processors/stream-reduce.js';
-import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
+import type { AggregateFunction } from '../processors/state/aggregate-function.js';
+import type { Aggregator, Awaitable, Initializer, Reducer } from '../processors/user-functions.js';
 import { countSerde } from '../serdes/count.js';
 import type { Serde } from '../serdes/serde.js';
 import type { SessionWindows } from '../time/session-windows.js';
@@ -14,20 +17,22 @@ import type { SlidingWindows } from '../time/sliding-windows.js';
 import type { TimeWindows } from '../time/time-windows.js';
 import { addAggregation } from './aggregation.js';
 import { CogroupedKStreamImpl, cogroupInput } from './cogrouped-kstream-impl.js';
-import { requireFunction, requireWindows } from './checked-arguments.js';
+import { requireAggregate, requireFunction, requireWindows } from './checked-arguments.js';
+import { checkedName } from './checked-name.js';
 import type { CogroupedKStream } from './cogrouped-kstream.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
 import type { KTable } from './ktable.js';
 import { tableStore } from './materialize.js';
-import type { TableOptions } from './options.js';
+import type { AggregateFunctionOptions, AggregateOptions, TableOptions, TwoStageOption } from './options.js';
 import { prefix } from './prefixes.js';
 import { SessionWindowedKStreamImpl } from './session-windowed-kstream-impl.js';
 import type { SessionWindowedKStream } from './session-windowed-kstream.js';
 import { SlidingWindowedKStreamImpl } from './sliding-windowed-kstream-impl.js';
 import { TimeWindowedKStreamImpl } from './time-windowed-kstream-impl.js';
 import type { TimeWindowedKStream } from './time-windowed-kstream.js';
+import { addFirstStage, neverNull, twoStageOf } from './two-stage.js';
 import { takeNumberOfUnnamedCount } from './unnamed-count.js';
 
 export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
@@ -39,30 +44,89 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
     this.#grouped = grouped;
   }
 
-  count(options: TableOptions<K, number> = {}): KTable<K, number> {
-    checkOptions('count', options, shapes.table);
+  count(options: TableOptions<K, number> & TwoStageOption = {}): KTable<K, number> {
+    checkOptions('count', options, shapes.combined);
     takeNumberOfUnnamedCount(this.#context.graph, options.materialized);
-    return this.#add(prefix.aggregate, options, countSerde, streamCountOperator);
+    return this.#add('count', prefix.aggregate, options, countSerde, streamCountOperator, {
+      next: (part) => (part ?? 0) + 1,
+      combine: (one, other) => one + other,
+    });
   }
 
-  reduce(reducer: Reducer<K, V>, options: TableOptions<K, V> = {}): KTable<K, V> {
-    checkOptions('reduce', options, shapes.table);
+  reduce(reducer: Reducer<K, V>, options: TableOptions<K, V> & TwoStageOption = {}): KTable<K, V> {
+    checkOptions('reduce', options, shapes.combined);
     requireFunction('reduce: the reducer', reducer);
-    return this.#add(prefix.reduce, options, this.#grouped.fields.valueSerde, (common) =>
-      streamReduceOperator({ ...common, reducer: defined('reduce: the reducer', reducer) }),
+    const held = defined('reduce: the reducer', reducer);
+    return this.#add(
+      'reduce',
+      prefix.reduce,
+      options,
+      this.#grouped.fields.valueSerde,
+      (common) => streamReduceOperator({ ...common, reducer: held }),
+      { next: (part, value, key) => (part === null ? value : held(part, value, key)), combine: held },
     );
   }
 
-  aggregate<A>(initializer: Initializer<A>, aggregator: Aggregator<K, V, A>, options: TableOptions<K, A> = {}): KTable<K, A> {
-    checkOptions('aggregate', options, shapes.table);
+  aggregate<A>(initializer: Initializer<A>, aggregator: Aggregator<K, V, A>, options?: AggregateOptions<K, A>): KTable<K, A>;
+  aggregate<Acc, Out>(
+    aggregate: AggregateFunction<V, Acc, Out>,
+    options?: AggregateFunctionOptions<K, NoInfer<Acc>, NoInfer<Out>>,
+  ): KTable<K, Out>;
+  aggregate(first: unknown, second?: unknown, third?: unknown): unknown {
+    if (typeof first === 'object' && first !== null) {
+      return this.#aggregateFunction(
+        first as AggregateFunction<V, unknown, unknown>,
+        second as AggregateFunctionOptions<K, unknown, unknown>,
+      );
+    }
+    return this.#aggregate(first as Initializer<unknown>, second as Aggregator<K, V, unknown>, third as AggregateOptions<K, unknown>);
+  }
+
+  #aggregateFunction<Acc, Out>(
+    aggregate: AggregateFunction<V, Acc, Out>,
+    options: AggregateFunctionOptions<K, Acc, Out> = {},
+  ): KTable<K, Out> {
+    requireAggregate(aggregate);
+    checkOptions('aggregate', options, shapes.aggregateFunction);
+    const { valueSerde, ...kept } = options;
+    const merger = aggregate.merge === undefined ? undefined : (one: Acc, other: Acc): Acc | null => aggregate.merge?.(one, other) ?? null;
+    return this.#aggregate<Acc>(
+      () => aggregate.initial(),
+      (accumulator, value) => aggregate.add(accumulator, value),
+      { ...kept, merger },
+      'merge',
+    ).mapValues((accumulator) => aggregate.result(accumulator), valueSerde === undefined ? {} : { valueSerde });
+  }
+
+  #aggregate<A>(
+    initializer: Initializer<A>,
+    aggregator: Aggregator<K, V, A>,
+    options: AggregateOptions<K, A> = {},
+    merging = 'merger',
+  ): KTable<K, A> {
+    checkOptions('aggregate', options, shapes.aggregate);
     requireFunction('aggregate: the initializer', initializer);
     requireFunction('aggregate: the aggregator', aggregator);
-    return this.#add(prefix.aggregate, options, null, (common) =>
-      streamAggregateOperator({
-        ...common,
-        initializer: defined('aggregate: the initializer', initializer),
-        aggregator: defined('aggregate: the aggregator', aggregator),
-      }),
+    const { merger, twoStage } = options;
+    if (merger === undefined && twoStage !== undefined && twoStage !== false) {
+      throw new MillraceError('MILL_TOPOLOGY_INVALID', `aggregate: twoStage needs \`${merging}\`, which makes one part out of two.`);
+    }
+    const first = defined('aggregate: the initializer', initializer);
+    const further = defined('aggregate: the aggregator', aggregator);
+    return this.#add(
+      'aggregate',
+      prefix.aggregate,
+      options,
+      null,
+      (common) => streamAggregateOperator({ ...common, initializer: first, aggregator: further }),
+      {
+        next: (part, value, key) => {
+          if (part !== null) return further(part, value, key);
+          const initial = first();
+          return isPromiseLike(initial) ? initial.then((later) => further(later, value, key)) : further(initial, value, key);
+        },
+        combine: merger === undefined ? (one) => one : defined('aggregate: the merger', merger),
+      },
     );
   }
 
@@ -81,16 +145,36 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
   }
 
   #add<VR>(
+    what: string,
     operatorPrefix: string,
-    options: TableOptions<K, VR>,
+    options: TableOptions<K, VR> & TwoStageOption,
     carriedValueSerde: Serde<VR> | null,
     supplierOf: (common: { readonly storeName: string; readonly emit: TableEmit }) => OperatorSupplier,
+    stages: Stages<K, V, VR>,
   ): KTable<K, VR> {
+    const { graph } = this.#context;
     const { materialized, emit } = options;
+    const twoStage = twoStageOf(what, options.twoStage, this.#grouped);
     const keySerde = materialized?.keySerde ?? this.#grouped.fields.keySerde;
     const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
-    const store = tableStore(this.#context.graph, operatorPrefix, materialized, { keySerde, valueSerde }, options);
-    const supplier = supplierOf({ storeName: store.name, emit: emit ?? null });
-    return addAggregation(this.#context, { grouped: this.#grouped, operatorPrefix, options, store, supplier, keySerde, valueSerde });
+    const store = tableStore(graph, operatorPrefix, materialized, { keySerde, valueSerde }, options);
+    const common = { storeName: store.name, emit: emit ?? null };
+    const aggregation = { operatorPrefix, options, store, keySerde, valueSerde };
+    if (twoStage === null) return addAggregation(this.#context, { ...aggregation, grouped: this.#grouped, supplier: supplierOf(common) });
+    const parts = addFirstStage(graph, this.#grouped, {
+      twoStage,
+      storeName: store.name,
+      name: graph.suffixedOr(checkedName(options), '-parts', operatorPrefix),
+      partSerde: valueSerde,
+      fold: { what, next: stages.next, slice: null },
+    });
+    const combine = streamReduceOperator({ ...common, reducer: neverNull(what, stages.combine) });
+    return addAggregation(this.#context, { ...aggregation, grouped: parts, supplier: combine });
   }
+}
+
+/** What two stages do in place of the one operator. */
+interface Stages<K, V, A> {
+  readonly next: (part: A | null, value: V, key: K) => Awaitable<A | null>;
+  readonly combine: (one: A, other: A, key: K) => Awaitable<A | null>;
 }

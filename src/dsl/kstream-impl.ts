@@ -1,7 +1,7 @@
 import { AsyncMapperWork, AsyncProcessorWork, type AsyncProcessor } from '../processors/async/async-processor.js';
 import { checkedSupplier } from '../processors/checked-supplier.js';
 import { defined } from '../processors/defined-result.js';
-import { checkOptions } from '../errors/checked-options.js';
+import { checkOptions, requireOptions } from '../errors/checked-options.js';
 import { shapes } from './option-shapes.js';
 import { filterOperator } from '../processors/filter.js';
 import { flatMapValuesOperator } from '../processors/flat-map-values.js';
@@ -28,7 +28,9 @@ import type {
 } from '../processors/user-functions.js';
 import type { TopicNameExtractor } from '../topology/nodes.js';
 import { addAsync } from './async.js';
-import type { AsyncMapper, AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions } from './async-options.js';
+import type { AsyncMapper, AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions, LookupJoinOptions } from './async-options.js';
+import { addLookupJoin } from './lookup-join.js';
+import type { Lookup } from '../processors/lookup/lookup-work.js';
 import { BranchedKStreamImpl } from './branched-kstream-impl.js';
 import type { BranchedKStream } from './branched-kstream.js';
 import { broadcastStream, connectStream } from './broadcast.js';
@@ -260,6 +262,36 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     return this.#rekeyed(addProcess(this.#context.graph, this.#state.node, supplier, options), options);
   }
 
+  lookupJoin<KL, VL, VR>(
+    lookup: Lookup<KL, VL>,
+    joiner: TableJoiner<K, V, VL, VR>,
+    options: LookupJoinOptions<K, V, KL, VL, VR>,
+  ): KStream<K, VR> {
+    // Only records with a row come to the joiner.
+    return this.#lookedUp('lookupJoin', lookup, joiner as TableJoiner<K, V, VL | null, VR>, options);
+  }
+
+  leftLookupJoin<KL, VL, VR>(
+    lookup: Lookup<KL, VL>,
+    joiner: TableJoiner<K, V, VL | null, VR>,
+    options: LookupJoinOptions<K, V, KL, VL, VR>,
+  ): KStream<K, VR> {
+    return this.#lookedUp('leftLookupJoin', lookup, joiner, options);
+  }
+
+  #lookedUp<KL, VL, VR>(
+    what: 'lookupJoin' | 'leftLookupJoin',
+    lookup: Lookup<KL, VL>,
+    joiner: TableJoiner<K, V, VL | null, VR>,
+    options: LookupJoinOptions<K, V, KL, VL, VR>,
+  ): KStream<K, VR> {
+    requireFunction(`${what}: the lookup`, lookup);
+    requireFunction(`${what}: the joiner`, joiner);
+    requireOptions(what, options, shapes.lookupJoin);
+    requireFunction(`${what}: keyOf`, (options as { readonly keyOf?: unknown }).keyOf);
+    return this.#revalued(addLookupJoin(this.#context.graph, this.#state, what, lookup, joiner, options), options);
+  }
+
   mapValuesAsync<VR>(mapper: AsyncMapper<K, V, VR>, options: AsyncValueOptions<K, V, VR> = {}): KStream<K, VR> {
     checkOptions('mapValuesAsync', options, shapes.asyncValue);
     requireFunction('mapValuesAsync: the mapper', mapper);
@@ -293,9 +325,9 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   ): KStream<KR, VR> {
     checkOptions('processAsync', options, shapes.asyncProcess);
     requireFunction('processAsync: the supplier', supplier);
-    const node = addAsync(this.#context.graph, this.#state, prefix.processAsync, options, (name) => {
+    const node = addAsync(this.#context.graph, this.#state, prefix.processAsync, options, (_nameOf, name) => {
       const checked = checkedSupplier(name, supplier, ['call', 'process']);
-      return () => new AsyncProcessorWork(checked());
+      return { work: () => new AsyncProcessorWork(checked()) };
     });
     return this.#rekeyed(node, options);
   }
@@ -306,7 +338,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     options: AsyncValueOptions<K, V, unknown>,
     pairs: (result: R, key: K) => Iterable<readonly [unknown, unknown]>,
   ): AsyncNode {
-    return addAsync(this.#context.graph, this.#state, namePrefix, options, () => () => new AsyncMapperWork(mapper, pairs));
+    return addAsync(this.#context.graph, this.#state, namePrefix, options, () => ({ work: () => new AsyncMapperWork(mapper, pairs) }));
   }
 
   processValues<VR>(supplier: () => FixedKeyProcessor<K, V, VR>, options: ProcessValuesOptions<VR> = {}): KStream<K, VR> {

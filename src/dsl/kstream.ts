@@ -12,7 +12,8 @@ import type {
   ValueMapper,
 } from '../processors/user-functions.js';
 import type { TopicNameExtractor } from '../topology/nodes.js';
-import type { AsyncMapper, AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions } from './async-options.js';
+import type { Lookup } from '../processors/lookup/lookup-work.js';
+import type { AsyncMapper, AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions, LookupJoinOptions } from './async-options.js';
 import type { BranchedKStream } from './branched-kstream.js';
 import type { BroadcastConnectedStream, BroadcastOptions, BroadcastStream } from './broadcast-stream.js';
 import type { GlobalKTable } from './global-ktable.js';
@@ -372,6 +373,42 @@ export interface KStream<K, V> {
     mapper: AsyncMapper<K, V, Iterable<readonly [KR, VR]>>,
     options?: AsyncRecordOptions<K, V, NoInfer<KR>, NoInfer<VR>>,
   ): KStream<KR, VR>;
+
+  /**
+   * Joins each record with a row that lies outside of Kafka: `lookup` asks a service or a database for it (Flink's lookup join). Records without a row, or without a key to look
+   * up, are dropped.
+   *
+   * Calls are as those of `mapValuesAsync`, with its options and guarantees. Records of a task that ask for a key while it is being asked for share one call, and its failure.
+   * With `cache` what was found is used again until its time is over, also that there is no row; the cache lies in a store of the operator, so it is there after a crash or a move.
+   * Each task has a cache of its own: bring the records of a key into one task first (`selectKey` and `repartition`) where each key is to be asked for once in all of them.
+   *
+   * @param lookup finds the row of a key; null or undefined: there is none
+   * @param joiner makes the result out of the record's value and the row
+   * @throws MILL_TOPOLOGY_INVALID when an option is out of range, or `keyOf` is missing
+   * @example
+   * orders.lookupJoin(
+   *   (productId: string, { signal }) => fetchProduct(productId, { signal }),
+   *   (order, product) => ({ ...order, name: product.name }),
+   *   { name: 'with-product', keyOf: (order) => order.productId, cache: { ttl: 600_000 }, retry: { attempts: 3 } },
+   * );
+   */
+  lookupJoin<KL, VL, VR>(
+    lookup: Lookup<KL, VL>,
+    joiner: TableJoiner<K, V, VL, VR>,
+    options: LookupJoinOptions<K, V, KL, NoInfer<VL>, NoInfer<VR>>,
+  ): KStream<K, VR>;
+
+  /**
+   * As `lookupJoin`, but records without a row, or without a key to look up, are joined with null.
+   *
+   * @example
+   * orders.leftLookupJoin(fetchProduct, (order, product) => ({ ...order, name: product?.name ?? 'unknown' }), { keyOf: (order) => order.productId });
+   */
+  leftLookupJoin<KL, VL, VR>(
+    lookup: Lookup<KL, VL>,
+    joiner: TableJoiner<K, V, VL | null, VR>,
+    options: LookupJoinOptions<K, V, KL, NoInfer<VL>, NoInfer<VR>>,
+  ): KStream<K, VR>;
 
   /**
    * Hands each record to a processor of your own in two steps: `call`, of which many run side by side, and then, in the record's turn, `process` with what the call

@@ -18,7 +18,7 @@ import { offsetResetOption } from '../time/offset-reset.js';
 import { timestampExtractorOption } from '../time/timestamp-extractor.js';
 import { watermarksOption } from '../time/watermarks/watermark-strategy.js';
 import { partitionerOption } from '../topology/builder-options.js';
-import type { AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions } from './async-options.js';
+import type { AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions, LookupCacheOptions, LookupJoinOptions } from './async-options.js';
 import type {
   IntervalJoinedOptions,
   KeyedProcessOptions,
@@ -31,6 +31,8 @@ import type {
 import type { BroadcastOptions } from './broadcast-stream.js';
 import type { GlobalJoinOptions } from './kstream.js';
 import type {
+  AggregateFunctionOptions,
+  AggregateOptions,
   CogroupedWindowOptions,
   ConsumedOptions,
   DerivedTableOptions,
@@ -55,6 +57,7 @@ import type {
   StreamTableOptions,
   TableOptions,
   TransformedTableOptions,
+  TwoStageOption,
   ValueOptions,
   WindowMaterializedOptions,
   WindowTableOptions,
@@ -85,6 +88,8 @@ const windowMaterialized = { ...materialized, retention: anything } satisfies Sh
 const late = { late: anything } satisfies ShapeOf<LateOptions<unknown, unknown>>;
 const onChange = { emitOnChange: flag } satisfies ShapeOf<EmitOnChangeOption>;
 const table = { ...named, materialized, emit: tableEmit, ...onChange } satisfies ShapeOf<TableOptions<unknown, unknown>>;
+/** True, false, or options of its own, told apart where it is taken. */
+const twoStage = { twoStage: anything } satisfies ShapeOf<TwoStageOption>;
 /** Numbers are checked by whoever makes the rules of the calls of them. */
 const calls = {
   concurrency: anything,
@@ -126,6 +131,9 @@ export const shapes = {
   tableJoin: { ...record, streamValueSerde: serde, grace: milliseconds } satisfies ShapeOf<JoinedOptions<unknown, unknown, unknown>>,
   globalJoin: { ...valued, keyOf: callback } satisfies ShapeOf<GlobalJoinOptions<unknown, unknown, unknown, unknown>>,
   table,
+  combined: { ...table, ...twoStage } satisfies ShapeOf<TableOptions<unknown, unknown> & TwoStageOption>,
+  aggregate: { ...table, ...twoStage, merger: callback } satisfies ShapeOf<AggregateOptions<unknown, unknown>>,
+  aggregateFunction: { ...table, ...twoStage, valueSerde: serde } satisfies ShapeOf<AggregateFunctionOptions<unknown, unknown, unknown>>,
   streamTable: { ...table, ...late } satisfies ShapeOf<StreamTableOptions<unknown, unknown>>,
   sourceTable: { ...consumed, materialized, emit: tableEmit, ...onChange, ...late } satisfies ShapeOf<SourceTableOptions<unknown, unknown>>,
   globalStore: record satisfies ShapeOf<GlobalConsumedOptions<unknown, unknown>>,
@@ -136,6 +144,14 @@ export const shapes = {
   asyncValue: { ...valued, ...calls } satisfies ShapeOf<AsyncValueOptions<unknown, unknown, unknown>>,
   asyncRecord: { ...record, ...calls } satisfies ShapeOf<AsyncRecordOptions<unknown, unknown, unknown, unknown>>,
   asyncProcess: { ...record, ...calls, stores: list } satisfies ShapeOf<AsyncProcessOptions<unknown, unknown, unknown, unknown>>,
+  lookupJoin: {
+    ...valued,
+    ...calls,
+    keyOf: callback,
+    lookupKeySerde: serde,
+    cache: { ttl: anything, missingTtl: anything, maxRows: anything, valueSerde: serde } satisfies ShapeOf<LookupCacheOptions<unknown>>,
+    retryMissing: flag,
+  } satisfies ShapeOf<LookupJoinOptions<unknown, unknown, unknown, unknown, unknown>>,
   window: { trigger: triggerOption, evictor: evictorOption, allowedLateness: anything } satisfies ShapeOf<WindowOptions<unknown>>,
   windowReduce: windowResult,
   windowAggregate: { ...windowResult, accumulatorSerde: serde, apply: callback, clear: callback } satisfies ShapeOf<

@@ -1,6 +1,6 @@
 /** The options objects of the DSL. Everything in them is optional; what is absent is derived, carried along or the app's default. */
 import type { KStream } from './kstream.js';
-import type { Awaitable } from '../processors/user-functions.js';
+import type { Awaitable, SessionMerger } from '../processors/user-functions.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { OffsetReset } from '../time/offset-reset.js';
@@ -216,6 +216,41 @@ export interface TableOptions<K, V> extends NamedOptions, EmitOnChangeOption {
   readonly materialized?: MaterializedOptions<K, V>;
   /** Default: the app's `emit`. */
   readonly emit?: TableEmitOption;
+}
+
+/** How an aggregation in two stages folds its parts. */
+export interface TwoStageOptions {
+  /**
+   * The records of each key go to so many partitions in turn first, where the parts are folded: for a key that is too much for the one task that reads it, or that folds it. Costs a
+   * further repartition topic, through which all records go. Default: parts are folded where the records are read.
+   */
+  readonly spread?: number;
+  /** Keys whose parts a task holds in memory; beyond that all parts leave before the commit. Default 10 000. */
+  readonly maxKeys?: number;
+}
+
+/** For aggregations that can be done in two stages. */
+export interface TwoStageOption {
+  /**
+   * True: each task folds what it reads of a key between two commits into one part, and only the parts go through the repartition topic, `<store>-parts`, where they are combined. A key
+   * that is hot then costs one record a task and commit. The rows are those of one stage, if it does not matter how records are cut into parts: combining must be associative and
+   * commutative, what the initializer gives neutral, and no row may be deleted. Default false.
+   *
+   * Parts are not mixed with what one stage writes: the topics have other names. Changing it between two runs is safe when the old topic has been read to its end.
+   */
+  readonly twoStage?: boolean | TwoStageOptions;
+}
+
+/** For `aggregate` of a grouped stream. */
+export interface AggregateOptions<K, A> extends TableOptions<K, A>, TwoStageOption {
+  /** Combines two parts into one; needed with `twoStage`. Parts are accumulators (sum and count), never results (means). */
+  readonly merger?: SessionMerger<K, A>;
+}
+
+/** For `aggregate` of a grouped stream with an aggregate function, whose accumulator is what is stored. */
+export interface AggregateFunctionOptions<K, Acc, Out> extends TableOptions<K, Acc>, TwoStageOption {
+  /** Serde of the results, carried along. That of the accumulator is `materialized.valueSerde`. */
+  readonly valueSerde?: Serde<Out>;
 }
 
 /** For operators that compute a table out of another one: without `materialized.storeName` the result is not kept, and `emitOnChange` is refused. */

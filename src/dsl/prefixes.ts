@@ -17,6 +17,8 @@ export const prefix = Object.freeze({
   mapValuesAsync: 'KSTREAM-MAPVALUESASYNC-',
   flatMapAsync: 'KSTREAM-FLATMAPASYNC-',
   flatMapValuesAsync: 'KSTREAM-FLATMAPVALUESASYNC-',
+  lookupJoin: 'KSTREAM-LOOKUPJOIN-',
+  leftLookupJoin: 'KSTREAM-LEFTLOOKUPJOIN-',
   processAsync: 'KSTREAM-ASYNCPROCESSOR-',
   processValues: 'KSTREAM-PROCESSVALUES-',
   keyedProcess: 'KSTREAM-KEYED-PROCESSOR-',

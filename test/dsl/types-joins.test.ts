@@ -170,3 +170,34 @@ describe('the compiler refuses', () => {
     expect(wrong).toHaveLength(21);
   });
 });
+
+describe('types of lookup joins', () => {
+  interface Row {
+    readonly city: string;
+  }
+  const find = (_id: number, _call: { readonly signal: AbortSignal }): Promise<Row | null> => Promise.resolve(null);
+
+  it('the row is there in an inner join and may be null in a left one', () => {
+    const keyOf = (click: Click): number => click.target;
+    expectTypeOf(clicks.lookupJoin(find, (click, row) => [click.target, row.city] as const, { keyOf })).toEqualTypeOf<
+      KStream<string, readonly [number, string]>
+    >();
+    expectTypeOf(clicks.leftLookupJoin(find, (_click, row) => row, { keyOf: (click) => click.target })).toEqualTypeOf<
+      KStream<string, Row | null>
+    >();
+    expectTypeOf(
+      clicks.lookupJoin(
+        (id: number) => (id > 0 ? { id } : undefined),
+        async (_click, row) => row.id,
+        { keyOf },
+      ),
+    ).toEqualTypeOf<KStream<string, number>>();
+  });
+
+  it('keyOf gives what the lookup takes', () => {
+    // @ts-expect-error a text is no number
+    clicks.lookupJoin(find, (_click, row) => row, { keyOf: () => 'x' });
+    // @ts-expect-error keyOf is needed
+    expect(() => clicks.lookupJoin(find, (_click, row) => row, { name: 'x' })).toThrow('keyOf must be a function');
+  });
+});

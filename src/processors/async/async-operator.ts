@@ -39,8 +39,14 @@ export interface AsyncCall {
 /** The user's part of an asynchronous operator. */
 export interface AsyncWork<K, V, R> {
   init?(context: OperatorContext): void;
+  /** What the record is called for, as something that a Map can tell apart: records with the same question share a call. Absent or null: each has its own. */
+  question?(value: V, key: K): unknown;
+  /** The result, when it is known without a call; else null. Changes nothing. */
+  answer?(value: V, key: K): { readonly result: R } | null;
   /** May run at any time, several at once: nothing of the task's may be changed in it. */
   call(value: V, key: K, call: AsyncCall): R | PromiseLike<R>;
+  /** A call has gone well; the turns of its records are still to come. */
+  learn?(result: R): void;
   /** Sends the result on. Runs as the task's work on the record. */
   send(result: R, value: V, key: K, timestamp: number): MaybeAsync;
   close?(): MaybeAsync;
@@ -94,6 +100,10 @@ class AsyncOperator<K, V, R> implements Operator<K, V>, UnfinishedWork {
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
+    if (this.queue.size === 0 || this.options.rules.order === 'unordered') {
+      const known = this.work.answer?.(value, key) ?? null;
+      if (known !== null) return this.work.send(known.result, value, key, timestamp);
+    }
     this.add({ key, value, timestamp, record: this.context.takeRecord() }, this.sequence++, false);
     this.begin();
   }
@@ -191,6 +201,7 @@ class AsyncOperator<K, V, R> implements Operator<K, V>, UnfinishedWork {
       sequence,
       isStored,
       identity: row.key === null || row.key === undefined ? null : keyIdentity(row.key, this.keySerde.serde),
+      question: this.work.question?.(row.value, row.key) ?? null,
       bytes: row.record.bytes,
       hasEnded: false,
       attempts: null,
@@ -201,6 +212,12 @@ class AsyncOperator<K, V, R> implements Operator<K, V>, UnfinishedWork {
   private call(call: PendingCall<K, V, R>): void {
     const { key, value, timestamp, record } = call.row;
     const { topic, partition, offset } = record;
+    const known = this.work.answer?.(value, key) ?? null;
+    if (known !== null) {
+      // Whoever begins calls goes on with the next one.
+      this.end(call, { kind: 'result', result: known.result });
+      return;
+    }
     const headers = (): Headers => record.headers;
     call.attempts = new CallAttempts<R>({
       rules: this.options.rules,
@@ -208,12 +225,16 @@ class AsyncOperator<K, V, R> implements Operator<K, V>, UnfinishedWork {
       call: (signal, attempt) => this.work.call(value, key, { signal, attempt, topic, partition, offset, timestamp, headers }),
       done: (outcome) => {
         if (this.isClosed) return;
-        call.outcome = outcome;
-        this.queue.end(call);
+        if (outcome.kind === 'result') this.work.learn?.(outcome.result);
+        this.end(call, outcome);
         this.begin();
-        this.context.calls.wake();
       },
     });
     call.attempts.begin();
+  }
+
+  private end(call: PendingCall<K, V, R>, outcome: CallOutcome<R>): void {
+    for (const each of this.queue.end(call)) each.outcome = outcome;
+    this.context.calls.wake();
   }
 }

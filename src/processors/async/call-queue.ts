@@ -2,7 +2,8 @@
  * Which call begins next and which result leaves next: the rules of concurrency, bounds and order of one asynchronous operator, without the calls themselves.
  *
  * A record is unfinished from `add` to `take`. With order `perKey` one record of a key is between `next` and `sent` at most; a queue of the others waits behind it.
- * Results leave in order of arrival (`arrival`), or in the order in which their calls ended.
+ * Results leave in order of arrival (`arrival`), or in the order in which their calls ended. Of the records that have one question when their turn comes, only the first is called
+ * for; the others have neither a call nor a place among the `concurrency`, and end with it.
  */
 import type { CallRules } from './async-options.js';
 
@@ -10,6 +11,8 @@ import type { CallRules } from './async-options.js';
 export interface QueuedCall {
   /** What tells keys apart in a Map; null for a record without a key. */
   readonly identity: unknown;
+  /** Records with the same question share one call, as something that a Map can tell apart; null: the record has a call of its own. */
+  readonly question: unknown;
   readonly bytes: number;
   hasEnded: boolean;
 }
@@ -21,6 +24,8 @@ export class CallQueue<C extends QueuedCall> {
   private readonly ended = new Set<C>();
   /** Behind the record of the key that has its turn; only with order `perKey`. */
   private readonly behind = new Map<unknown, C[]>();
+  /** By question: the records that wait for the call of another one. */
+  private readonly sharing = new Map<unknown, C[]>();
   private running = 0;
   private bytes = 0;
 
@@ -50,7 +55,7 @@ export class CallQueue<C extends QueuedCall> {
       }
       this.behind.set(call.identity, []);
     }
-    this.waiting.add(call);
+    this.wait(call);
   }
 
   /** The call to begin now, which then runs until `end`; null when none may. */
@@ -63,10 +68,16 @@ export class CallQueue<C extends QueuedCall> {
     return call;
   }
 
-  end(call: C): void {
+  /** Gives all records that the call was for. */
+  end(call: C): readonly C[] {
     this.running--;
-    call.hasEnded = true;
-    if (this.rules.order !== 'arrival') this.ended.add(call);
+    const calls = [call, ...(this.sharing.get(call.question) ?? [])];
+    this.sharing.delete(call.question);
+    for (const each of calls) {
+      each.hasEnded = true;
+      if (this.rules.order !== 'arrival') this.ended.add(each);
+    }
+    return calls;
   }
 
   /** The call whose result may leave now; null when there is none. */
@@ -89,12 +100,27 @@ export class CallQueue<C extends QueuedCall> {
     if (behind === undefined) return;
     const next = behind.shift();
     if (next === undefined) this.behind.delete(identity);
-    else this.waiting.add(next);
+    else this.wait(next);
   }
 
   /** All unfinished records, in order of arrival. */
   [Symbol.iterator](): IterableIterator<C> {
     return this.unfinished.values();
+  }
+
+  private wait(call: C): void {
+    const { question } = call;
+    if (question === null) {
+      this.waiting.add(call);
+      return;
+    }
+    const sharing = this.sharing.get(question);
+    if (sharing !== undefined) {
+      sharing.push(call);
+      return;
+    }
+    this.sharing.set(question, []);
+    this.waiting.add(call);
   }
 }
 

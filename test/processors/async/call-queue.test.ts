@@ -7,7 +7,7 @@ interface Call extends QueuedCall {
   readonly id: number;
 }
 
-const call = (id: number, identity: string | null, bytes = 1): Call => ({ id, identity, bytes, hasEnded: false });
+const call = (id: number, identity: string | null, bytes = 1): Call => ({ id, identity, question: null, bytes, hasEnded: false });
 const rulesOf = (order: AsyncOrder, concurrency = 2, maxRecords = 4, maxBytes = 100) => ({ order, concurrency, maxRecords, maxBytes });
 
 describe('CallQueue', () => {
@@ -40,6 +40,21 @@ describe('CallQueue', () => {
     expect(queue.next()).toBe(null);
     queue.sent(a1);
     expect(queue.next()).toBe(a2);
+  });
+
+  it('records with one question share the call of the first; those behind another record of their key join in when their turn comes', () => {
+    const queue = new CallQueue<Call>(rulesOf('perKey', 1, 9));
+    const asking = (id: number, identity: string, question: string): Call => ({ ...call(id, identity), question });
+    const [a1, b1, c1, a2] = [asking(1, 'a', 'x'), asking(2, 'b', 'x'), asking(3, 'c', 'y'), asking(4, 'a', 'y')];
+    for (const each of [a1, b1, c1, a2]) queue.add(each);
+    expect(queue.next()).toBe(a1);
+    expect(queue.next()).toBe(null);
+    expect(queue.end(a1)).toEqual([a1, b1]);
+    expect(queue.next()).toBe(c1);
+    queue.take(a1);
+    queue.sent(a1);
+    expect(queue.end(c1)).toEqual([c1, a2]);
+    expect([b1, c1, a2].map(({ hasEnded }) => hasEnded)).toEqual([true, true, true]);
   });
 
   /** Ends calls in any order, sends what may leave, and writes down what happened. */
