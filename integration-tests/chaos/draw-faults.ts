@@ -82,7 +82,7 @@ export function drawFaults(shape: ScheduleShape): PlannedFault[] {
       if (at - restartedAt < betweenRestarts) continue;
       restartedAt = at;
     }
-    planned.push({ number: planned.length + 1, at, fault });
+    planned.push({ number: planned.length + 1, at, afterOutput: random.chance(0.7), fault });
   }
   return planned;
 }

@@ -19,6 +19,9 @@ import { StallWatch, type Stall } from './stall-watch.js';
 
 export const instances = 3;
 export const sessionTimeout = 6000;
+const partitions = 3;
+/** How long a fault waits for output. */
+const outputMs = 30_000;
 /** After the faults: for sessions, transactions and rebalances to time out one after the other, and for what was left undone. */
 const settleMs = 180_000;
 
@@ -54,7 +57,12 @@ export async function runFaults(faults: readonly PlannedFault[], options: FaultR
   try {
     const stack = await startStack({ own: true, brokers: options.brokers });
     try {
-      const job = await JobRun.create('chaos', { brokers: stack.bootstrapServers, variant: 'joins', config: variety(options.seed) });
+      const job = await JobRun.create('chaos', {
+        brokers: stack.bootstrapServers,
+        variant: 'joins',
+        partitions,
+        config: variety(options.seed),
+      });
       keeper.addFolder(job.folder);
       try {
         return await new FaultRun(stack, job, keeper, options).run(faults);
@@ -108,7 +116,7 @@ class FaultRun {
       const watch = new StallWatch(job.output.mapped, () => this.now());
       const watching = new AbortController();
       const watched = watch.run(AbortSignal.any([signal, watching.signal]));
-      await this.strikeAll(faults, signal);
+      await this.strikeAll(faults, watch, signal);
       watching.abort();
       await watched;
       const differences = await this.settle();
@@ -158,11 +166,17 @@ class FaultRun {
     this.keeper.addProcess(pid);
   }
 
-  private async strikeAll(faults: readonly PlannedFault[], signal: AbortSignal): Promise<void> {
+  private async strikeAll(faults: readonly PlannedFault[], watch: StallWatch, signal: AbortSignal): Promise<void> {
     const begin = this.now();
     const until = (at: number): Promise<void> => delay(Math.max(0, begin + at - this.now()), undefined, { signal });
+    let last = begin;
     for (const planned of faults) {
       await until(planned.at);
+      const latest = this.now() + outputMs;
+      while (planned.afterOutput && this.now() < latest && !watch.hasOutputSince(last, partitions)) await delay(100, undefined, { signal });
+      // What does not fit in any more is left away.
+      if (this.now() - begin > this.options.duration) break;
+      last = this.now();
       this.begin(planned, signal);
     }
     await until(this.options.duration);
@@ -225,11 +239,11 @@ class FaultRun {
     return stateDifferences(job, join(job.folder, 'instance-0', job.applicationId));
   }
 
-  /** A process may end when it finds no broker at its start: its supervisor is to start it again. */
+  /** A process may end when it finds no broker at its start, and is told so when it is stopped before it has started: all else is unexpected. */
   private unexpectedErrors(): string[] {
     return this.all
       .flatMap(({ process }) => process.errors.map((error) => ({ name: process.name, ...error })))
-      .filter(({ code }) => code !== 'MILL_BROKER_UNREACHABLE')
+      .filter(({ code, message }) => code !== 'MILL_BROKER_UNREACHABLE' && !message.includes('the app was closed while it started'))
       .map(({ name, code, message }) => `${name} failed with ${code}: ${message}`);
   }
 

@@ -36,6 +36,8 @@ export interface PlannedFault {
   readonly number: number;
   /** Milliseconds after the start. It comes later when the last one on the same instance, or on the cluster, is not over yet. */
   readonly at: number;
+  /** It comes only when every partition has had output since the fault before, within bounds: else nothing but starts would be hit where processes start slowly. */
+  readonly afterOutput: boolean;
   readonly fault: Fault;
 }
 

@@ -37,6 +37,11 @@ export class StallWatch {
     return this.stalls.toSorted((a, b) => b.ms - a.ms);
   }
 
+  /** Whether each of the partitions has had output since. */
+  hasOutputSince(time: number, partitions: number): boolean {
+    return this.lastAt.size === partitions && [...this.lastAt.values()].every((at) => at > time);
+  }
+
   private look(): void {
     const { records } = this.output;
     const now = this.now();

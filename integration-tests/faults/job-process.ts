@@ -12,6 +12,8 @@ const rememberedLines = 120;
 export class JobProcess {
   state: StreamsState = 'created';
   private hasRun = false;
+  /** Of earlier lives. */
+  private errorsBefore = 0;
   readonly errors: { readonly code: string; readonly message: string }[] = [];
   /** Restores that came to their end, over all lives of the instance. */
   readonly restored: RestoreProgress[] = [];
@@ -50,6 +52,7 @@ export class JobProcess {
     if (this.child !== null) throw new Error(`${this.name} runs already`);
     this.state = 'created';
     this.hasRun = false;
+    this.errorsBefore = this.errors.length;
     this.metrics = null;
     this.asked = this.answered = 0;
     const child = spawn(process.execPath, ['--import', 'tsx', this.file], {
@@ -123,7 +126,7 @@ export class JobProcess {
   async close(deadlineMs?: number): Promise<void> {
     if (this.child === null) return;
     // A start that is cut short by a close is an error of its own, told by `start()`.
-    await this.untilSo(`${this.name} has started`, () => this.hasRun || this.errors.length > 0, deadlineMs);
+    await this.untilSo(`${this.name} has started`, () => this.hasRun || this.errors.length > this.errorsBefore, deadlineMs);
     this.send('close');
     await this.untilGone(deadlineMs);
   }

@@ -15,6 +15,7 @@ import type { Counts } from './counts.js';
 import { oneFailed, sum } from './counts.js';
 import { runJest } from './jest.js';
 import { otherNode, otherNodeVersion } from './other-node.js';
+import { runSimulation } from './simulation.js';
 
 interface Step {
   readonly name: string;
@@ -26,6 +27,7 @@ const beforeStack: readonly Step[] = [
   { name: 'package', run: () => (build() ? withPackageChecks(runChecks) : Promise.resolve(oneFailed)) },
   { name: 'unit tests', run: () => runJest({ project: 'unit' }) },
   { name: `unit tests on Node ${otherNodeVersion}`, run: unitTestsOnOtherNode },
+  { name: 'simulation', run: runSimulation },
 ];
 
 function onStack(env: Readonly<Record<string, string>>): readonly Step[] {

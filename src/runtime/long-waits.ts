@@ -13,7 +13,7 @@ export class LongWaits {
     private readonly logger: Logger,
   ) {}
 
-  /** @param now ms of the wall clock */
+  /** @param now ms of the steady clock */
   check(tasks: Iterable<ActiveTask>, now: number): void {
     for (const active of tasks) {
       const { task } = active;

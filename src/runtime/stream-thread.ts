@@ -42,7 +42,9 @@ export interface StreamThreadParts {
   readonly planOf: (taskId: string) => Promise<TaskPlan>;
   readonly listener: ThreadListener;
   readonly logger: Logger;
+  /** ms of a clock that is never set (`steady-clock.ts`). */
   readonly now: () => number;
+  readonly wallClock: () => number;
   /** null without transactions. */
   readonly longWaits: LongWaits | null;
   /** How long a revocation may wait for a user function and the commit, ms. */
@@ -367,11 +369,12 @@ export class StreamThread {
     const tasks = [...this.tasks.values()].filter(({ paused, task }) => !paused && !task.isBusy && !(this.isPaused && task.takesInput));
     if (tasks.length === 0) return 0;
     const share = sliceMs / tasks.length;
+    const wallClock = this.parts.wallClock();
     let worked = 0;
     const first = this.nextFirst++ % tasks.length;
     for (let i = 0; i < tasks.length; i++) {
       const { task } = tasks[(first + i) % tasks.length] as ActiveTask;
-      if (!this.isPaused) worked += task.punctuate(now);
+      if (!this.isPaused) worked += task.punctuate(now, wallClock);
       worked += task.run(performance.now() + share);
       if (task.isBusy) task.settled().then(this.notify, this.notify);
     }

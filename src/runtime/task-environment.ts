@@ -32,7 +32,10 @@ export interface TaskEnvironment {
   readonly retries?: RetryLedger;
   /** How a rest before another try is waited for, ms. Absent: by the clock. */
   readonly pause?: (ms: number) => Promise<void>;
+  /** ms since the epoch, as users and their timers see it. It may be set forward or back. */
   wallClock(): number;
+  /** ms of a clock that is never set (`steady-clock.ts`), which idleness and waits go by. Absent: the wall clock. */
+  readonly steadyClock?: () => number;
   requestCommit(): void;
   /** Time for calls that go on beside the task, and whom to tell that one has ended. */
   readonly calls: CallPort;

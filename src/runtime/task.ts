@@ -61,6 +61,7 @@ export class Task implements TaskScope {
   private streamTimeBefore = -1;
   private readonly wallClockTimers = new PunctuationQueue();
   private readonly timerNames = new TimerNames();
+  private readonly clock: () => number;
   /** What operators have opened beside themselves. */
   private readonly beside: Closing[] = [];
   private busy: Promise<void> | null = null;
@@ -78,6 +79,7 @@ export class Task implements TaskScope {
     this.id = options.id;
     this.partition = options.partition;
     this.env = options.env;
+    this.clock = this.env.steadyClock ?? (() => this.env.wallClock());
     this.wired = wireTask(options.topology, options.subTopology, this, options.topicOf);
     this.stages = timeStages(options.topology, this.wired.operators);
     this.unfinished = UnfinishedRecords.of(this.wired);
@@ -96,7 +98,7 @@ export class Task implements TaskScope {
       inputs: options.inputs.map(({ senders = [], marks = nothingTold }) => ({ senders, marks })),
       targets: options.watermarks.targets,
       repeatEvery: options.watermarks.repeatEvery,
-      now: this.env.wallClock(),
+      now: this.clock(),
     });
     this.wired.init();
     this.eventTime?.start();
@@ -152,7 +154,7 @@ export class Task implements TaskScope {
 
   /** What its watermark waits for; null when no source has watermarks. */
   explainWatermark(): TaskWatermark | null {
-    return this.eventTime?.explain(this.id, this.env.wallClock()) ?? null;
+    return this.eventTime?.explain(this.id, this.clock()) ?? null;
   }
 
   /** Whether the task runs the node. */
@@ -168,13 +170,13 @@ export class Task implements TaskScope {
   /** The tasks that write a repartition topic, after topics have changed. */
   setSenders(topic: string, senders: readonly string[]): void {
     this.queues.forEach((queue, index) => {
-      if (queue.topic === topic) this.eventTime?.setSenders(index, senders, this.env.wallClock());
+      if (queue.topic === topic) this.eventTime?.setSenders(index, senders, this.clock());
     });
   }
 
   announcement(): WatermarkAnnouncement | null {
     const { eventTime, id } = this;
-    const now = this.env.wallClock();
+    const now = this.clock();
     if (eventTime?.hasNews(now) !== true) return null;
     return { task: id, targets: eventTime.targets, mark: eventTime.takeNews(now), streamTime: this.group.streamTime };
   }
@@ -194,7 +196,7 @@ export class Task implements TaskScope {
   run(deadline: number): number {
     this.mustBeSound();
     let count = this.takeDropped();
-    const now = this.env.wallClock();
+    const now = this.clock();
     this.deadline = deadline;
     const { unfinished } = this;
     const { failures } = this.wired;
@@ -245,13 +247,13 @@ export class Task implements TaskScope {
     return count + this.takeDropped();
   }
 
-  /** Fires due wall-clock punctuations; returns how many. */
-  punctuate(now: number): number {
+  /** Moves event time on if it is time to, and fires due wall-clock punctuations; returns how many. */
+  punctuate(now: number, wallClock = now): number {
     if (this.busy !== null) return 0;
     const moved = this.emitWatermarks(now) ? 1 : 0;
-    if (this.isBusy || this.wallClockTimers.nextAt > now) return moved;
+    if (this.isBusy || this.wallClockTimers.nextAt > wallClock) return moved;
     const before = this.env.metrics.punctuations;
-    const pending = this.wallClockTimers.punctuate(now);
+    const pending = this.wallClockTimers.punctuate(wallClock);
     if (pending !== undefined) this.await(pending);
     this.dirty = true;
     return moved + this.env.metrics.punctuations - before;
@@ -288,10 +290,11 @@ export class Task implements TaskScope {
     });
   }
 
-  /** Deadline of idle waiting or next wall-clock punctuation, ms of the wall clock; null when there is none. */
+  /** Deadline of idle waiting or next wall-clock punctuation, ms of the steady clock; null when there is none. */
   nextWakeUp(): number | null {
     const idle = this.group.idleDeadline();
-    const next = Math.min(idle ?? Infinity, this.wallClockTimers.nextAt, this.eventTime?.nextEmitAt ?? Infinity);
+    const timer = this.clock() + Math.max(0, this.wallClockTimers.nextAt - this.env.wallClock());
+    const next = Math.min(idle ?? Infinity, timer, this.eventTime?.nextEmitAt ?? Infinity);
     return next === Infinity ? null : next;
   }
 
@@ -371,7 +374,7 @@ export class Task implements TaskScope {
     const marks = readWatermarks(queue.cursor.headers());
     if (marks === null) return false;
     this.dirty = true;
-    this.eventTime?.hearThrough(queue, marks, this.env.wallClock());
+    this.eventTime?.hearThrough(queue, marks, this.clock());
     return true;
   }
 
@@ -387,7 +390,7 @@ export class Task implements TaskScope {
 
   private flushAll(): MaybeAsync {
     if (this.eventTime === null) return this.flushing.all();
-    this.eventTime.onPeriodicEmit(this.env.wallClock());
+    this.eventTime.onPeriodicEmit(this.clock());
     const moving = this.moveEventTime();
     return moving === undefined ? this.flushing.all() : moving.then(() => this.flushing.all());
   }
@@ -472,7 +475,7 @@ export class Task implements TaskScope {
   }
 
   private await(pending: Promise<void>): void {
-    this.busySince = this.env.wallClock();
+    this.busySince = this.clock();
     this.busy = pending.then(
       () => {
         this.busy = null;

@@ -31,6 +31,7 @@ import type { StandbyUpdateListener } from './standby-listener.js';
 import { StandbyTasks } from './standby-tasks.js';
 import { StateOpener } from './state-opener.js';
 import { StateRestorer, type RestoreListener } from './state-restorer.js';
+import { steadyClock } from './steady-clock.js';
 import { StreamThread, type ThreadListener } from './stream-thread.js';
 import type { TaskEnvironment } from './task-environment.js';
 import { TaskMetrics } from './task-metrics.js';
@@ -125,7 +126,7 @@ export function buildThread(
   const epochMetrics = new EpochMetrics();
   const taskMetrics = new Map<string, TaskMetrics>();
   const retries = new RetryLedger();
-  const now = Date.now;
+  const now = steadyClock();
   const repartitionTopics = new Set([...topology.repartitionTopics.keys()].map((name) => `${applicationId}-${name}`));
   const plans = new CurrentPlans(() => TaskPlans.read(applicationId, topology, ports.main));
   /** Counts how often the group took all tasks away without asking. */
@@ -204,7 +205,8 @@ export function buildThread(
       defaultEmit: settings.defaultEmit,
       maxTaskIdleMs: settings.maxTaskIdleMs,
       isolation,
-      wallClock: now,
+      wallClock: Date.now,
+      steadyClock: now,
       requestCommit: () => {
         epochs.requestCommit();
       },
@@ -287,6 +289,7 @@ export function buildThread(
     listener,
     logger,
     now,
+    wallClock: Date.now,
     rebalanceTimeout: settings.rebalanceTimeout,
     longWaits: exactlyOnce ? new LongWaits(settings.transactionTimeout, logger) : null,
     onEpochLost: () => {

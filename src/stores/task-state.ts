@@ -291,7 +291,8 @@ export class TaskState {
     const { dueBytes } = this.epochs;
     if (this.flushFailure !== null && dueBytes > flushGiveUpBytes) throw this.flushFailure;
     if (this.flushRunning) return;
-    const due = now - this.lastFlush >= (this.options.flushIntervalMs ?? 1000);
+    // A clock that was set back must not hold rows in memory until it is there again.
+    const due = now - this.lastFlush >= (this.options.flushIntervalMs ?? 1000) || now < this.lastFlush;
     if (!due && (dueBytes < flushEarlyBytes || this.flushFailure !== null)) return;
     this.lastFlush = now;
     if (this.epochs.due().length === 0) return;

@@ -110,7 +110,7 @@ export function drawPlan(seed: number, { job, plain, standbys }: PlanOptions): S
     if (action.kind === 'crash') backAt[action.app] = action.backAfter === null ? Infinity : now + action.backAfter;
     if (action.kind === 'moved' || action.kind === 'start') backAt[action.app] = now;
     const actions = [action];
-    if (!plain && apart.chance(0.15)) actions.push(drawLaterAction(apart));
+    if (!plain && apart.chance(0.15)) actions.push(drawLaterAction(apart, apps));
     steps.push({ number: steps.length, feed, waitMs, actions });
   }
   steps.push({ number: steps.length, feed: drawFeed(random, random.int(1, 20), job, apart), waitMs: 0, actions: [] });
@@ -161,7 +161,10 @@ function drawAction(random: Random, apps: number, isThere: (app: number) => bool
   }
 }
 
-function drawLaterAction(apart: Random): Action {
+function drawLaterAction(apart: Random, apps: number): Action {
+  const isClock = apart.chance(0.5);
+  const app = apart.int(0, apps - 1);
+  if (isClock) return { kind: 'clock', app, byMs: apart.pick([-86_400_000, -30_000, -700, 700, 30_000, 86_400_000]) };
   return { kind: 'slow', delayMs: apart.pick([100, 900, 4000]), ms: apart.pick([200, 3000]) };
 }
 

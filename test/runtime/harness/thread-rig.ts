@@ -218,6 +218,7 @@ export class ThreadRig {
       },
       logger: { ...silentLogger, warn: (fields, message) => this.warnings.push({ fields: { ...fields }, message }) },
       now: () => this.now,
+      wallClock: () => this.now,
       longWaits: null,
       rebalanceTimeout: options.rebalanceTimeout ?? 60_000,
       onEpochLost: () => undefined,
