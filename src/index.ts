@@ -33,6 +33,8 @@ export type {
 } from './runtime/restart-strategy.js';
 export type { StreamsConfig } from './app/config.js';
 export type { TopologyContext, TopologyFactory, TopologyModule } from './app/topology-module.js';
+export { keyGroupOf, partitionFor, rangeFor } from './rebalance/key-groups.js';
+export type { KeyGroupRange } from './rebalance/key-groups.js';
 export type { GroupView, GroupViewMember } from './rebalance/group-view.js';
 export { errorTable, KafkaTransportError, MillraceError } from './errors.js';
 export type { ErrorCode, MillraceErrorOptions } from './errors.js';

@@ -7,6 +7,7 @@ import { changelogConfigs } from '../stores/changelog-topic.js';
 import { sourceTopicsOf } from '../runtime/source-topics.js';
 import type { Topology, TopicRef } from '../topology/nodes.js';
 import { resolveRepartitionPartitions } from '../topology/repartition-partitions.js';
+import { checkStatePartitions } from '../topology/state-partitions.js';
 import { changelogTopic, qualifiedName, TaskLayout } from '../topology/task-layout.js';
 import { topicPatternMatches } from '../topology/topic-pattern.js';
 
@@ -97,6 +98,9 @@ function internalTopics(topology: Topology, metadata: ClusterMetadata, applicati
   const repartitions = resolveRepartitionPartitions(topology, external, matching);
   const counts = (topic: TopicRef): number | null => repartitions.get(topic.name) ?? external(topic);
   const layout = new TaskLayout(topology, applicationId, counts, matching);
+  // What feeds the state first: its own count is the cause of the other.
+  for (const [name, partitions] of repartitions) exists(metadata, `${applicationId}-${name}`, partitions);
+  checkStatePartitions(topology, applicationId, layout, (topic) => countOf(metadata, topic));
   const changelogs = new Map<string, NewTopic>();
   for (const task of layout.tasks) {
     for (const { store, topic, isSourceTopic } of layout.changelogPartitions(task)) {
@@ -123,7 +127,8 @@ function exists(metadata: ClusterMetadata, topic: string, partitions: number): b
   if (actual !== partitions) {
     throw new MillraceError(
       'MILL_TOPIC_INCOMPATIBLE',
-      `the internal topic ${topic} has ${actual} partition(s), but the topology needs ${partitions}`,
+      `the internal topic ${topic} has ${actual} partition(s), but the topology needs ${partitions}: as many as what is read upstream. ` +
+        `Set the count where the topic is made (\`.repartition({ name, partitions: ${actual} })\`), give upstream ${actual} again, or delete the topic with the app stopped and all of it read`,
       {
         details: { topic, actual, needed: partitions },
       },

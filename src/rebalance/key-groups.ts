@@ -21,21 +21,33 @@ export function keyGroup(keyHash: number, maxParallelism: number): number {
   return (keyHash & 0x7fff_ffff) % maxParallelism;
 }
 
-/** The key group of a serialised key. Frozen: changing it would move every key. */
+/**
+ * The key group of a serialised key: `murmur2(keyBytes)` without its sign, modulo `maxParallelism`. Frozen: changing it would move every key.
+ *
+ * @param keyBytes as the key's serde writes it
+ * @throws MILL_CONFIG_INVALID when `maxParallelism` is not a whole number from 1 to 32768, or `keyBytes` no bytes
+ */
 export function keyGroupOf(keyBytes: Uint8Array, maxParallelism: number): number {
   requireMaxParallelism(maxParallelism);
+  if (!(keyBytes instanceof Uint8Array))
+    throw new MillraceError('MILL_CONFIG_INVALID', 'keyGroupOf takes the bytes of a key, as its serde writes them.');
   return keyGroup(murmur2(keyBytes), maxParallelism);
 }
 
-/** The partition of a keyed topic that holds a key group: the default partitioner's choice whenever `partitions` divides `maxParallelism`. */
+/**
+ * The partition of a keyed topic that holds a key group: the default partitioner's choice whenever `partitions` divides the max parallelism.
+ *
+ * @throws MILL_CONFIG_INVALID unless `group` is a whole number of at least 0 and `partitions` one of at least 1
+ */
 export function partitionFor(group: number, partitions: number): number {
-  return group % partitions;
+  if (Number.isSafeInteger(group) && group >= 0 && Number.isSafeInteger(partitions) && partitions >= 1) return group % partitions;
+  throw new MillraceError('MILL_CONFIG_INVALID', `There is no partition for key group ${group} of a topic with ${partitions} partitions.`);
 }
 
 /**
- * `rangeOf`, refusing more instances than key groups: what a rescale asks.
+ * The contiguous key groups of instance `instance` (from 0) of `instances`: `ceil(i·max/n) … ceil((i+1)·max/n) − 1`.
  *
- * @throws MILL_CONFIG_INVALID when `instances` is not from 1 to `maxParallelism`, or `maxParallelism` not from 1 to 32768
+ * @throws MILL_CONFIG_INVALID when `instances` is not from 1 to `maxParallelism`, `instance` not below it, or `maxParallelism` not from 1 to 32768
  */
 export function rangeFor(maxParallelism: number, instances: number, instance: number): KeyGroupRange {
   requireMaxParallelism(maxParallelism);
@@ -46,6 +58,8 @@ export function rangeFor(maxParallelism: number, instances: number, instance: nu
       { details: { instances, maxParallelism } },
     );
   }
+  if (!Number.isInteger(instance) || instance < 0 || instance >= instances)
+    throw new MillraceError('MILL_CONFIG_INVALID', `There is no instance ${instance} of ${instances}: they are counted from 0.`);
   return rangeOf(instance, instances, maxParallelism);
 }
 

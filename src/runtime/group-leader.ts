@@ -100,7 +100,13 @@ export function refusal({ code, message }: AssignmentError): MillraceError {
   return new MillraceError(isTold(code) ? code : 'MILL_GROUP_FATAL', message);
 }
 
-const told = ['MILL_TOPIC_MISSING', 'MILL_TOPOLOGY_NOT_COPARTITIONED', 'MILL_TOPOLOGY_MISMATCH', 'MILL_ASSIGNOR_INVALID'] as const;
+const told = [
+  'MILL_TOPIC_MISSING',
+  'MILL_TOPIC_INCOMPATIBLE',
+  'MILL_TOPOLOGY_NOT_COPARTITIONED',
+  'MILL_TOPOLOGY_MISMATCH',
+  'MILL_ASSIGNOR_INVALID',
+] as const;
 
 function isTold(code: string): code is (typeof told)[number] {
   return (told as readonly string[]).includes(code);

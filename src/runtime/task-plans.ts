@@ -5,6 +5,7 @@ import { MillraceError } from '../errors.js';
 import type { Topology, TopicRef } from '../topology/nodes.js';
 import { copartitionGroupsOf } from '../topology/copartition-groups.js';
 import { checkCopartitioning } from '../topology/copartitioning.js';
+import { checkStatePartitions } from '../topology/state-partitions.js';
 import { topicPatternMatches } from '../topology/topic-pattern.js';
 import { changelogTopic, qualifiedName, TaskLayout } from '../topology/task-layout.js';
 import { sourceTopicsOf } from './source-topics.js';
@@ -25,7 +26,7 @@ export class TaskPlans {
   /**
    * Reads the metadata of every topic of the topology.
    *
-   * @throws MILL_TOPIC_MISSING, MILL_TOPOLOGY_NOT_COPARTITIONED
+   * @throws MILL_TOPIC_MISSING, MILL_TOPOLOGY_NOT_COPARTITIONED; MILL_TOPIC_INCOMPATIBLE when state was made with another partition count
    */
   static async read(applicationId: string, topology: Topology, port: KafkaPort): Promise<TaskPlans> {
     const sources = sourceTopicsOf(topology);
@@ -45,6 +46,7 @@ export class TaskPlans {
     const matching = (pattern: RegExp): string[] => external.filter((name) => topicPatternMatches(pattern, name));
     checkCopartitioning(copartitionGroupsOf(topology, matching), countOf);
     const layout = new TaskLayout(topology, applicationId, countOf, matching);
+    checkStatePartitions(topology, applicationId, layout, (topic) => counts.get(topic) ?? null);
     return new TaskPlans(applicationId, topology, layout, topicIds, sourceLookup(applicationId, topology));
   }
 

@@ -1,4 +1,5 @@
 import { Fetcher } from '../kafka/fetcher/fetcher.js';
+import { MillraceError } from '../errors.js';
 import type { KafkaPort } from '../kafka/port.js';
 import { EpochMetrics } from '../observability/epoch-metrics.js';
 import type { Logger } from '../observability/logger.js';
@@ -401,8 +402,15 @@ export function buildThread(
     committed: () => [...thread.tasks.values()].flatMap(({ committedPositions }) => committedPositions),
     refreshOutput: () => output.refresh(),
     topicsChanged: async () => {
-      const [known, seen] = [plans.known, await TaskPlans.read(applicationId, topology, ports.main)];
-      return known !== null && !known.equals(seen);
+      const { known } = plans;
+      try {
+        const seen = await TaskPlans.read(applicationId, topology, ports.main);
+        return known !== null && !known.equals(seen);
+      } catch (error) {
+        // The rebalance tells it to everybody, and with that it ends the app: going on would leave the new partitions unread.
+        if (error instanceof MillraceError && error.code === 'MILL_TOPIC_INCOMPATIBLE') return true;
+        throw error;
+      }
     },
     onTopicsChanged: () => {
       member.requestRejoin('topics or partition counts have changed');

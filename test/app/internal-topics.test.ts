@@ -54,10 +54,10 @@ class Cluster {
   }
 }
 
-const prepare = (cluster: Cluster): Promise<void> =>
+const prepare = (cluster: Cluster, of = topology()): Promise<void> =>
   prepareTopics({
     port: cluster.port,
-    topology: topology(),
+    topology: of,
     applicationId: 'app',
     replicationFactor: -1,
     deadLetterTopic: null,
@@ -115,6 +115,41 @@ describe('internal topics', () => {
     await expect(prepare(cluster)).rejects.toMatchObject({
       code: 'MILL_TOPIC_INCOMPATIBLE',
       details: { topic: 'app-counts-changelog', actual: 3, needed: 4 },
+    });
+  });
+
+  it('tell how state came to another count, and the way out', async () => {
+    const builder = new StreamsBuilder();
+    builder
+      .stream('orders', text)
+      .groupByKey()
+      .count({ materialized: { storeName: 'counts' } });
+    const grown = new Cluster(
+      new Map([
+        ['orders', 6],
+        ['app-counts-changelog', 4],
+      ]),
+    );
+    await expect(prepare(grown, builder.build())).rejects.toMatchObject({
+      code: 'MILL_TOPIC_INCOMPATIBLE',
+      message: expect.stringMatching(
+        /store counts was made with 4 partition\(s\) \(app-counts-changelog\), but orders has 6 now.*repartition\(\{ name, partitions: 4 \}\).*another applicationId/,
+      ),
+      details: { store: 'counts', actual: 4, needed: 6, inputs: ['orders'] },
+    });
+  });
+
+  it('that hold records on their way are named before the state that they feed', async () => {
+    const grown = new Cluster(
+      new Map([
+        ['orders', 6],
+        ['app-by-value-repartition', 4],
+        ['app-counts-changelog', 4],
+      ]),
+    );
+    await expect(prepare(grown)).rejects.toMatchObject({
+      code: 'MILL_TOPIC_INCOMPATIBLE',
+      details: { topic: 'app-by-value-repartition', actual: 4, needed: 6 },
     });
   });
 

@@ -115,7 +115,11 @@ describe('the tasks of an app', () => {
   it('are compared by what they read', async () => {
     const plans = await read(joined());
     expect(plans.equals(await read(joined()))).toBe(true);
-    expect(plans.equals(await read(joined(), new Map([['app-by-value-repartition', 4]])))).toBe(false);
+    const other = new Map([
+      ['app-by-value-repartition', 4],
+      ['app-counts-changelog', 4],
+    ]);
+    expect(plans.equals(await read(joined(), other))).toBe(false);
   });
 });
 
@@ -151,6 +155,14 @@ describe('faults', () => {
     await expect(read(topology, unequal)).rejects.toMatchObject({
       code: 'MILL_TOPOLOGY_NOT_COPARTITIONED',
       details: { topics: expect.objectContaining({ 'eu-2': 3 }) },
+    });
+  });
+
+  it('of another count than that of the state are found, also when partitions come while the app runs', async () => {
+    const grown = new Map([['app-by-value-repartition', 5]]);
+    await expect(read(joined(), grown)).rejects.toMatchObject({
+      code: 'MILL_TOPIC_INCOMPATIBLE',
+      details: { store: 'counts', actual: 3, needed: 5, inputs: ['app-by-value-repartition'] },
     });
   });
 
