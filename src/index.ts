@@ -125,6 +125,7 @@ export type {
   Awaitable,
   FlatRecordMapper,
   FlatValueMapper,
+  GlobalTableJoiner,
   Initializer,
   Predicate,
   RecordAction,

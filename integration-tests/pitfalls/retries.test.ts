@@ -90,7 +90,10 @@ describe('retry, on a broker', () => {
     });
     expect(records.map(({ key, value }) => `${key}=${text(value)}`).sort()).toEqual(expected.sort());
     // More than three times where another record took the thread back.
-    for (const { calls } of [read, processed, written]) expect([calls.size, Math.min(...calls.values())]).toEqual([3, 3]);
+    for (const { calls } of [read, processed, written]) {
+      expect(calls.size).toBe(3);
+      expect(Math.min(...calls.values())).toBeGreaterThanOrEqual(3);
+    }
     expect(app.state).toBe('running');
   });
 

@@ -63,6 +63,12 @@ export class ByteWriter {
     this.length = this.buffer.writeDoubleBE(value, this.length);
   }
 
+  /** IEEE 754, 32 bits, big-endian. */
+  writeFloat(value: number): void {
+    this.ensure(4);
+    this.length = this.buffer.writeFloatBE(value, this.length);
+  }
+
   /** Unsigned LEB128 of a non-negative integer below 2^53. */
   writeUnsignedVarint(value: number): void {
     this.ensure(10);

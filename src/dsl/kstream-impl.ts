@@ -19,6 +19,7 @@ import type { TableJoinKind } from '../processors/table-table-join.js';
 import type {
   FlatRecordMapper,
   FlatValueMapper,
+  GlobalTableJoiner,
   Predicate,
   RecordAction,
   RecordMapper,
@@ -49,11 +50,13 @@ import type { KeyedStream } from './keyed-stream.js';
 import type { KGroupedStream } from './kgrouped-stream.js';
 import type { GlobalJoinOptions, KStream, TopicOf } from './kstream.js';
 import type { KTable } from './ktable.js';
+import { printing } from './print.js';
 import type {
   GroupedOptions,
   JoinedOptions,
   KeyOptions,
   NamedOptions,
+  PrintOptions,
   ProcessOptions,
   ProcessValuesOptions,
   ProducedOptions,
@@ -147,6 +150,11 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     this.#operator(prefix.foreach, options, foreachOperator(action));
   }
 
+  print(options: PrintOptions = {}): void {
+    checkOptions('print', options, shapes.print);
+    this.#operator(prefix.print, options, foreachOperator(printing(this.#state.name, options)));
+  }
+
   split(options: NamedOptions = {}): BranchedKStream<K, V> {
     checkOptions('split', options, shapes.named);
     return new BranchedKStreamImpl(this.#context, this.#state, options) as BranchedKStream<K, V>;
@@ -217,7 +225,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
 
   join<KT, VT, VR>(
     other: KStream<K, VT> | KTable<K, VT> | GlobalKTable<KT, VT>,
-    joiner: TableJoiner<K, V, never, unknown>,
+    joiner: GlobalTableJoiner<K, V, never, never, unknown>,
     options: AnyJoinOptions<K, V, KT, VT, VR> = {},
   ): KStream<K, VR> {
     requireKind('join', other, ['stream', 'table', 'globalTable']);
@@ -230,7 +238,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
 
   leftJoin<KT, VT, VR>(
     other: KStream<K, VT> | KTable<K, VT> | GlobalKTable<KT, VT>,
-    joiner: TableJoiner<K, V, never, unknown>,
+    joiner: GlobalTableJoiner<K, V, never, never, unknown>,
     options: AnyJoinOptions<K, V, KT, VT, VR> = {},
   ): KStream<K, VR> {
     requireKind('leftJoin', other, ['stream', 'table', 'globalTable']);

@@ -5,6 +5,7 @@ import type {
   Awaitable,
   FlatRecordMapper,
   FlatValueMapper,
+  GlobalTableJoiner,
   Predicate,
   RecordAction,
   RecordMapper,
@@ -26,6 +27,7 @@ import type {
   JoinedOptions,
   KeyOptions,
   NamedOptions,
+  PrintOptions,
   ProcessOptions,
   ProcessValuesOptions,
   ProducedOptions,
@@ -127,6 +129,14 @@ export interface KStream<K, V> {
    * alerts.foreach((alert) => pager.send(alert.id, alert));
    */
   foreach(action: RecordAction<K, V>, options?: NamedOptions): void;
+
+  /**
+   * Prints each record as a line, `[label]: key, value`: the end of the stream. For looking into a topology while it is written.
+   *
+   * @example
+   * orders.print({ label: 'orders' });
+   */
+  print(options?: PrintOptions): void;
 
   /**
    * Splits the stream: each record goes to the first branch whose predicate holds.
@@ -245,14 +255,14 @@ export interface KStream<K, V> {
    */
   join<VT, VR>(table: KTable<K, VT>, joiner: TableJoiner<K, V, VT, VR>, options?: JoinedOptions<K, V, NoInfer<VR>>): KStream<K, VR>;
   /**
-   * Joins each record with the row that `keyOf` names, whatever its own key; records without a row are left out.
+   * Joins each record with the row that `keyOf` names, whatever its own key; records without a row are left out. The joiner gets that key too, last.
    *
    * @example
    * flights.join(airports, (flight, airport) => ({ ...flight, city: airport.city }), { keyOf: (flight) => flight.origin });
    */
   join<KG, VT, VR>(
     table: GlobalKTable<KG, VT>,
-    joiner: TableJoiner<K, V, VT, VR>,
+    joiner: GlobalTableJoiner<K, V, KG, VT, VR>,
     options: GlobalJoinOptions<K, V, KG, NoInfer<VR>>,
   ): KStream<K, VR>;
   /** @internal */
@@ -293,7 +303,7 @@ export interface KStream<K, V> {
    */
   leftJoin<KG, VT, VR>(
     table: GlobalKTable<KG, VT>,
-    joiner: TableJoiner<K, V, VT | null, VR>,
+    joiner: GlobalTableJoiner<K, V, KG | null, VT | null, VR>,
     options: GlobalJoinOptions<K, V, KG, NoInfer<VR>>,
   ): KStream<K, VR>;
   /** @internal */

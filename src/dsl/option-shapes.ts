@@ -47,6 +47,7 @@ import type {
   MappedTableOptions,
   MaterializedOptions,
   NamedOptions,
+  PrintOptions,
   ProcessOptions,
   ProcessValuesOptions,
   ProducedOptions,
@@ -112,6 +113,7 @@ export const shapes = {
   grouped,
   consumed,
   produced: { ...record, partitioner: partitionerOption } satisfies ShapeOf<ProducedOptions<unknown, unknown>>,
+  print: { ...named, label: text, write: callback } satisfies ShapeOf<PrintOptions>,
   repartitioned: { ...grouped, partitions: atLeastOne, partitioner: partitionerOption } satisfies ShapeOf<
     RepartitionedOptions<unknown, unknown>
   >,

@@ -15,6 +15,14 @@ export interface NamedOptions {
   readonly name?: string;
 }
 
+/** For `print`. */
+export interface PrintOptions extends NamedOptions {
+  /** What each line begins with, in brackets. Default: the name of the stream's node. */
+  readonly label?: string;
+  /** Gets each line; what it gives is awaited. Default: `console.log`. */
+  readonly write?: (line: string) => unknown;
+}
+
 /** How a topic is read. */
 export interface ConsumedOptions<K, V> extends NamedOptions {
   /** Default: the app's `defaultKeySerde`. */

@@ -10,6 +10,7 @@ export const prefix = Object.freeze({
   selectKey: 'KSTREAM-KEY-SELECT-',
   peek: 'KSTREAM-PEEK-',
   foreach: 'KSTREAM-FOREACH-',
+  print: 'KSTREAM-PRINTER-',
   branch: 'KSTREAM-BRANCH-',
   merge: 'KSTREAM-MERGE-',
   process: 'KSTREAM-PROCESSOR-',

@@ -1,6 +1,6 @@
 import { defined } from '../processors/defined-result.js';
 import { streamGlobalTableJoinOperator } from '../processors/stream-global-table-join.js';
-import type { TableJoiner } from '../processors/user-functions.js';
+import type { GlobalTableJoiner } from '../processors/user-functions.js';
 import { requireFunction } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, StreamState } from './dsl-context.js';
@@ -13,7 +13,7 @@ export function joinGlobalTable<K, V, KG, VT, VR>(
   context: DslContext,
   stream: StreamState<K, V>,
   table: GlobalKTable<KG, VT>,
-  joiner: TableJoiner<K, V, VT | null, VR>,
+  joiner: GlobalTableJoiner<K, V, KG | null, VT | null, VR>,
   options: GlobalJoinOptions<K, V, KG, VR>,
   left: boolean,
 ): KStream<K, VR> {

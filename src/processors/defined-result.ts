@@ -11,18 +11,26 @@ export function gaveUndefined(what: string): TypeError {
 }
 
 /**
- * `fn`, with its result held to the rule. For functions of up to three arguments, as all of ours are; it gets those that were given and no more, since
+ * `fn`, with its result held to the rule. For functions of up to four arguments, as all of ours are; it gets those that were given and no more, since
  * `Number` or `Math.max` make something of an `undefined` behind them.
  */
 export function defined<A extends unknown[], R>(what: string, fn: (...args: A) => Awaitable<R>): (...args: A) => Awaitable<R> {
-  const called = fn as unknown as (one?: unknown, two?: unknown, three?: unknown) => Awaitable<R>;
+  const called = fn as unknown as (one?: unknown, two?: unknown, three?: unknown, four?: unknown) => Awaitable<R>;
   const checked = (result: R): R => {
     if (result === undefined) throw gaveUndefined(what);
     return result;
   };
-  const held = (one?: unknown, two?: unknown, three?: unknown): Awaitable<R> => {
+  const held = (one?: unknown, two?: unknown, three?: unknown, four?: unknown): Awaitable<R> => {
     const result =
-      three !== undefined ? called(one, two, three) : two !== undefined ? called(one, two) : one !== undefined ? called(one) : called();
+      four !== undefined
+        ? called(one, two, three, four)
+        : three !== undefined
+          ? called(one, two, three)
+          : two !== undefined
+            ? called(one, two)
+            : one !== undefined
+              ? called(one)
+              : called();
     if (result === undefined) throw gaveUndefined(what);
     return isPromiseLike(result) ? result.then(checked) : result;
   };

@@ -9,14 +9,14 @@ import type { TimestampedKeyValueStore } from '../stores/store.js';
 import { keyValueStore } from './connected-store.js';
 import { NodeOperator } from './node-operator.js';
 import type { OperatorContext, OperatorSupplier } from './operator.js';
-import type { Awaitable, TableJoiner, ValueMapper } from './user-functions.js';
+import type { Awaitable, GlobalTableJoiner, ValueMapper } from './user-functions.js';
 
 export interface StreamGlobalTableJoinOptions<K, V, GK, T, R> {
   readonly storeName: string;
   /** The table key of a stream record; null joins nothing. */
   readonly keyOf: ValueMapper<K, V, GK | null>;
   /** `tableValue` is null only in a left join. */
-  readonly joiner: TableJoiner<K, V, T, R>;
+  readonly joiner: GlobalTableJoiner<K, V, GK | null, T, R>;
   readonly left: boolean;
 }
 
@@ -26,14 +26,14 @@ export function streamGlobalTableJoinOperator<K, V, GK, T, R>(options: StreamGlo
 
 class StreamGlobalTableJoinOperator<K, V, GK, T, R> extends NodeOperator<K, V> {
   private readonly keyOf: ValueMapper<K, V, GK | null>;
-  private readonly joiner: TableJoiner<K, V, T | null, R>;
+  private readonly joiner: GlobalTableJoiner<K, V, GK | null, T | null, R>;
   private readonly left: boolean;
   declare private table: TimestampedKeyValueStore<GK, T>;
 
   constructor(private readonly options: StreamGlobalTableJoinOptions<K, V, GK, T, R>) {
     super();
     this.keyOf = options.keyOf;
-    this.joiner = options.joiner as TableJoiner<K, V, T | null, R>;
+    this.joiner = options.joiner as GlobalTableJoiner<K, V, GK | null, T | null, R>;
     this.left = options.left;
   }
 
@@ -66,7 +66,7 @@ class StreamGlobalTableJoinOperator<K, V, GK, T, R> extends NodeOperator<K, V> {
       return;
     }
     if (row === null && !this.left) return;
-    const joined: Awaitable<R> = this.joiner(value, row, key);
+    const joined: Awaitable<R> = this.joiner(value, row, key, tableKey);
     if (isPromiseLike(joined)) return this.forwardLater(joined, key, timestamp);
     return this.downstream.process(key, joined, timestamp);
   }

@@ -28,6 +28,8 @@ export type Aggregator<K, V, A> = (aggregate: A, value: V, key: K) => Awaitable<
 export type Reducer<K, V> = (aggregate: V, value: V, key: K) => Awaitable<V | null>;
 /** Makes the result of a join out of the value, the other one and the key. */
 export type TableJoiner<K, V, T, R> = (value: V, tableValue: T, key: K) => Awaitable<R>;
+/** As `TableJoiner`, for a row of a global table: `rowKey` is what `keyOf` gave (KIP-1340). */
+export type GlobalTableJoiner<K, V, KG, T, R> = (value: V, tableValue: T, key: K, rowKey: KG) => Awaitable<R>;
 /** Joins two rows or records as the engine calls it: either side may be null, depending on the kind of join. */
 export type RowJoiner<K, V, VO, R> = (value: V | null, otherValue: VO | null, key: K) => Awaitable<R>;
 /** Which group a row of a table belongs to, and with which value; null: none. */

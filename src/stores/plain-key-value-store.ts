@@ -29,6 +29,10 @@ export class PlainKeyValueStore<K, V> implements KeyValueStore<K, V> {
     return before;
   }
 
+  putAll(rows: Iterable<readonly [key: K, value: V | null]>): void {
+    for (const [key, value] of rows) this.put(key, value);
+  }
+
   delete(key: K): V | null {
     const entry = this.state.locate(key);
     const before = entry.value;

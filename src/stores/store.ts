@@ -60,6 +60,8 @@ export interface KeyValueStore<K, V> extends ReadonlyKeyValueStore<K, V> {
   put(key: K, value: V | null): void;
   /** Writes only when there is no row; gives the one that was there, or null. */
   putIfAbsent(key: K, value: V): V | null;
+  /** `put` for each pair; null deletes. */
+  putAll(rows: Iterable<readonly [key: K, value: V | null]>): void;
   /** Gives the row that was there, or null. */
   delete(key: K): V | null;
 }

@@ -138,6 +138,8 @@ describe.each(['memory', 'leveldb'] as const)('a key-value store over %s', (engi
     const changelog = new Changelog();
     expect(plain.putIfAbsent('a', 1)).toBeNull();
     expect(plain.putIfAbsent('a', 2)).toBe(1);
+    plain.putAll(new Map([['b', 5]]));
+    expect([plain.get('b'), plain.delete('b')]).toEqual([5, 5]);
     expect(plain.get('a')).toBe(1);
     expect(plain.delete('a')).toBe(1);
     expect(plain.delete('a')).toBeNull();
