@@ -13,7 +13,6 @@ import { closeAll } from './close-sources.js';
 import { absence, knownStore } from './known-store.js';
 import type { KnownStore, LocalPartitions } from './known-store.js';
 import { emptyPosition, reaches } from './position.js';
-
 import { resultsOf, type PartitionOutcome } from './partition-outcomes.js';
 import { migrated } from './query-iterator.js';
 import type { HostedTask, Isolation, QueryHost } from './query-host.js';

@@ -1,13 +1,14 @@
 /**
  * Where the sticky assignor wants tasks to run: balance first, then where the state is, then as few moves as possible.
  *
- * Always kept: members differ by at most one task, in total and within each sub-topology. Such a split exists for any counts, and among
- * all of them the one is taken that (1) puts the fewest tasks on a process without their state, (2) moves the fewest running
+ * Always kept: members differ by at most one task, in total and within each sub-topology, and a process with several threads has as many tasks as its share of the
+ * threads, rounded up or down. Such a split exists for any counts (dealing fractions of tasks evenly is one, and a flow's bounds allow whole numbers wherever they allow
+ * fractions), and among all of them the one is taken that (1) puts the fewest tasks on a process without their state, (2) moves the fewest running
  * tasks, (3) prefers, of several processes with state, those that have caught up, and of these the one restored furthest. That is a minimum-cost flow:
  *
- *     source → task → (member, sub-topology) → member → sink
+ *     source → task → (member, sub-topology) → member → process → sink
  *
- * with lower and upper bounds on the last two steps. Because a running task costs nothing where it runs, a valid assignment is never
+ * with lower and upper bounds on the last three steps; where every process has one member the process is left out. Because a running task costs nothing where it runs, a valid assignment is never
  * changed, and a second round after a change only hands out what the first one took away.
  */
 import { MillraceError } from '../errors.js';
@@ -29,6 +30,8 @@ interface Choice {
 class StickyRound {
   private readonly members: readonly AssignorMember[];
   private readonly subTopologies: readonly (readonly AssignorTask[])[];
+  /** How many members each has; empty where all have one. */
+  private readonly processes: ReadonlyMap<string, number>;
   private readonly flow: MinCostFlow;
   private readonly moveCost: number;
   private readonly noStateCost: number;
@@ -45,7 +48,9 @@ class StickyRound {
     this.moveCost = behindCost * tasks.length + 1;
     this.noStateCost = this.moveCost * this.moveCost;
     this.boundReward = this.noStateCost * this.moveCost;
-    this.flow = new MinCostFlow(2 + tasks.length + this.subTopologies.length * (1 + members.length) + members.length);
+    this.processes = processesOf(members);
+    const nodes = 2 + tasks.length + this.subTopologies.length * (1 + members.length) + members.length + this.processes.size;
+    this.flow = new MinCostFlow(nodes);
   }
 
   solve(): ReadonlyMap<string, readonly TaskId[]> {
@@ -56,13 +61,18 @@ class StickyRound {
     const choices: { readonly task: AssignorTask; readonly preferred: readonly Choice[]; readonly subTopology: number }[] = [];
     const pools: (readonly Choice[])[] = [];
 
-    this.members.forEach((_, member) => this.bounded(firstMember + member, sink, this.tasks.length));
-    let node = firstMember + this.members.length;
+    const firstProcess = firstMember + this.members.length;
+    const processes = [...this.processes.keys()];
+    const processOf = ({ processId }: AssignorMember): number =>
+      this.processes.size === 0 ? sink : firstProcess + processes.indexOf(processId);
+    this.members.forEach((one, member) => this.bounded(firstMember + member, processOf(one), this.tasks.length, 1));
+    [...this.processes.values()].forEach((count, process) => this.bounded(firstProcess + process, sink, this.tasks.length, count));
+    let node = firstProcess + this.processes.size;
     this.subTopologies.forEach((tasks, subTopology) => {
       const pool = node;
       const cell = (member: number): number => pool + 1 + member;
       pools.push(this.members.map((_, member) => ({ member, edge: this.flow.addEdge(pool, cell(member), tasks.length, 0) })));
-      this.members.forEach((_, member) => this.bounded(cell(member), firstMember + member, tasks.length));
+      this.members.forEach((_, member) => this.bounded(cell(member), firstMember + member, tasks.length, 1));
       node = pool + 1 + this.members.length;
       for (const task of tasks) {
         const taskNode = node++;
@@ -84,11 +94,11 @@ class StickyRound {
     return new Map(this.members.map((member, index) => [member.memberId, target[index] ?? []]));
   }
 
-  /** An edge that carries each member's even share of `total`: the rounded-down part first, the odd one after. */
-  private bounded(from: number, to: number, total: number): void {
-    const least = Math.floor(total / this.members.length);
-    this.flow.addEdge(from, to, least, -this.boundReward);
-    if (total % this.members.length !== 0) this.flow.addEdge(from, to, 1, 0);
+  /** An edge that carries the even share of `total` that so many members have: the rounded-down part first, the odd one after. */
+  private bounded(from: number, to: number, total: number, members: number): void {
+    const share = total * members;
+    this.flow.addEdge(from, to, Math.floor(share / this.members.length), -this.boundReward);
+    if (share % this.members.length !== 0) this.flow.addEdge(from, to, 1, 0);
   }
 
   private preferEdges(task: AssignorTask, taskNode: number, cell: (member: number) => number): readonly Choice[] {
@@ -112,6 +122,12 @@ const behindCost = 2;
 function lagCost(task: AssignorTask, processId: string, book: StateBook): number {
   if (!book.isCaughtUp(task, processId)) return behindCost;
   return book.isFurthest(task, processId) ? 0 : 1;
+}
+
+function processesOf(members: readonly AssignorMember[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { processId } of members) counts.set(processId, (counts.get(processId) ?? 0) + 1);
+  return counts.size === members.length ? new Map() : counts;
 }
 
 function groupBySubTopology(sorted: readonly AssignorTask[]): readonly (readonly AssignorTask[])[] {

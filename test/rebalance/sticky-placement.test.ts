@@ -68,6 +68,20 @@ describe('the sticky assignor', () => {
     expect(assign(tasksOf(4), members)).toEqual({ a: ['0_0', '0_2'], b: ['0_1', '0_3'] });
   });
 
+  it('counts balance over threads, and then over processes', () => {
+    const members = [
+      member({ id: 'a0', process: 'a', state: { '0_0': 1, '0_1': 1, '0_2': 1 } }),
+      member({ id: 'a1', process: 'a' }),
+      member({ id: 'b0', process: 'b' }),
+      member({ id: 'b1', process: 'b' }),
+      member({ id: 'c', process: 'c' }),
+    ];
+    const few = assign(tasksOf(2), members);
+    expect([...(few.a0 ?? []), ...(few.a1 ?? [])]).toHaveLength(1);
+    const many = assign(tasksOf(10), members);
+    expect(Object.values(many).map((share) => share.length)).toEqual([2, 2, 2, 2, 2]);
+  });
+
   it('moves a task to another thread of its process before it moves it elsewhere', () => {
     const members = [
       member({ id: 'a0', process: 'a', owns: ['0_0', '0_1'] }),
@@ -141,11 +155,11 @@ describe('for any tasks and members the sticky assignor', () => {
     );
   });
 
-  it('keeps members within one task of each other, in total and within each sub-topology', () => {
+  it('keeps members within one task of each other, in total and within each sub-topology, and processes at the share of their threads', () => {
     fc.assert(
       fc.property(situations, ({ tasks, members }) => {
         const target = place(tasks, members);
-        expect(isBalanced(tasks, [...target.values()])).toBe(true);
+        expect(isBalanced(tasks, members, target)).toBe(true);
       }),
     );
   });
@@ -199,10 +213,17 @@ function movedTasks(before: readonly AssignorMember[], target: Placed): number {
   ).length;
 }
 
-function isBalanced(tasks: readonly TaskId[], shares: readonly (readonly TaskId[])[]): boolean {
+function isBalanced(tasks: readonly TaskId[], members: readonly AssignorMember[], target: Placed): boolean {
+  const shares = [...target.values()];
   const even = (counts: readonly number[]): boolean => Math.max(...counts) - Math.min(...counts) <= 1;
   const subTopologies = new Set(tasks.map((task) => task.subTopology));
+  const fits = (processId: string): boolean => {
+    const own = members.filter((one) => one.processId === processId);
+    const count = own.reduce((sum, { memberId }) => sum + target.get(memberId)!.length, 0);
+    return Math.abs(count - (tasks.length * own.length) / members.length) < 1;
+  };
   return (
+    members.every(({ processId }) => fits(processId)) &&
     even(shares.map((share) => share.length)) &&
     [...subTopologies].every((id) => even(shares.map((share) => share.filter((task) => task.subTopology === id).length)))
   );
@@ -214,7 +235,9 @@ function everyBalanced(tasks: readonly TaskId[], members: readonly AssignorMembe
   for (const task of tasks) {
     deals = deals.flatMap((deal) => members.map((_, taker) => deal.map((share, i) => (i === taker ? [...share, task] : share))));
   }
-  return deals.filter((deal) => isBalanced(tasks, deal)).map((deal) => new Map(members.map(({ memberId }, i) => [memberId, deal[i]!])));
+  return deals
+    .map((deal) => new Map(members.map(({ memberId }, i) => [memberId, deal[i]!])))
+    .filter((target) => isBalanced(tasks, members, target));
 }
 
 /** Tasks without state first, then running tasks moved, then state that is not the furthest. */
