@@ -9,6 +9,8 @@ export class ByteWriter {
   buffer: Buffer;
   /** Bytes written. */
   length = 0;
+  /** The buffer grows past this length only when it has to: more is seldom written. */
+  usualLimit = Infinity;
 
   constructor(initialCapacity = 256) {
     this.buffer = Buffer.allocUnsafeSlow(initialCapacity);
@@ -120,7 +122,8 @@ export class ByteWriter {
   }
 
   private grow(needed: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.buffer.length * 2));
+    const twice = this.buffer.length * 2;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, needed <= this.usualLimit ? Math.min(twice, this.usualLimit) : twice));
     this.buffer.copy(larger, 0, 0, this.length);
     this.buffer = larger;
   }

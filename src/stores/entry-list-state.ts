@@ -90,11 +90,13 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
     timestamp: number,
   ): void {
     const row = this.touch(located);
-    const list = (row.value ??= []);
     let entry = present;
     if (entry === null) {
       entry = new Entry<V>(time, second, this.generation);
-      if (at === list.length) list.push(entry);
+      const list = row.value;
+      // An array that begins with its element has room for no other: most lists stay that short.
+      if (list === null) row.value = [entry];
+      else if (at === list.length) list.push(entry);
       else list.splice(at, 0, entry);
     }
     if (this.restoring) entry.captured = null;
@@ -291,6 +293,15 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
         sink.append(this.name, entry.timestamp, logKey.buffer, 0, logKey.length, logValue.buffer, 0, logValue.length);
       }
     }
+  }
+
+  /**
+   * What is out of retention as of a committed epoch is needed by nobody: neither by reads nor by an engine that is to be at that epoch or a later one. Nothing later writes there.
+   * Readers from outside may still be on their way to it.
+   */
+  override layerCommitted(layer: FrozenLayer<K, List<V>>): void {
+    super.layerCommitted(layer);
+    if (this.images === null && this.tables.dropExpired(this.expiredBelow(layer.marks))) this.forgetExpired();
   }
 
   protected forgetLog(): void {

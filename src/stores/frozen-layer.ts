@@ -13,7 +13,8 @@ import type { StoreMarks } from './store-marks.js';
 const fieldsPerRow = 4;
 
 export class FrozenLayer<K, V> implements EpochLayer {
-  rows: Row<K, V>[] = [];
+  /** null: out of retention since. */
+  rows: (Row<K, V> | null)[] = [];
   /** The store's generation that wrote them. */
   generation = 0;
   readonly bytes = new ByteWriter(4096);
@@ -47,7 +48,7 @@ export class FrozenLayer<K, V> implements EpochLayer {
   putRows(batch: EngineBatch, from: number, to: number, mark: number): void {
     for (let i = from; i < to; i++) {
       const row = this.rows[i];
-      if (row === undefined || row.flushMark === mark) continue;
+      if (row === undefined || row === null || row.flushMark === mark) continue;
       row.flushMark = mark;
       this.writeRow(i, batch);
     }
@@ -64,6 +65,11 @@ export class FrozenLayer<K, V> implements EpochLayer {
 
   writeAll(batch: EngineBatch): void {
     for (let i = 0; i < this.rows.length; i++) this.writeRow(i, batch);
+  }
+
+  forgetExpired(): void {
+    const { rows } = this;
+    for (let i = 0; i < rows.length; i++) if (rows[i]?.table.expired === true) rows[i] = null;
   }
 
   reset(): void {

@@ -235,6 +235,11 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     return layer;
   }
 
+  /** Rows of tables that were dropped as expired need not get to the engine. */
+  protected forgetExpired(): void {
+    for (const layer of this.frozen) layer.forgetExpired();
+  }
+
   /** The epoch of the layer is committed in Kafka. */
   layerCommitted(layer: FrozenLayer<K, V>): void {
     this.committedGeneration = layer.generation;
@@ -295,7 +300,7 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     }
     if (this.held.length > 0) this.releaseHeld();
     this.frozen.delete(layer);
-    for (const row of layer.rows) row.table.unpin(row);
+    for (const row of layer.rows) row?.table.unpin(row);
     layer.reset();
     if (this.spareLayers.length < maxSpareLayers && layer.bytes.buffer.length <= maxSpareBytes) this.spareLayers.push(layer);
   }
@@ -347,7 +352,7 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
   /** Rows whose newest value the engine does not have, each once. */
   pinnedRows(): Set<Row<K, V>> {
     const rows = new Set(this.dirty);
-    for (const layer of this.frozen) for (const row of layer.rows) rows.add(row);
+    for (const layer of this.frozen) for (const row of layer.rows) if (row !== null) rows.add(row);
     return rows;
   }
 

@@ -28,6 +28,8 @@ export class RowTable<K, V> {
   mayMiss: boolean;
   /** Window stores: false while the window has no row yet and the store does not know the table. */
   registered = false;
+  /** It was dropped because all of it is out of retention as of a committed epoch: nothing of it is written to the engine any more. */
+  expired = false;
   /** Number of pinned rows. */
   pinned = 0;
   /** Bytes of all rows here. */

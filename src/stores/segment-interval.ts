@@ -26,10 +26,10 @@ export function layoutOf(spec: StoreSpec): string {
 
 /**
  * A row is read and written whole, so segments should be short; a read over the whole retention asks every segment for the key, so there should be few.
- * Four for short retentions, at most sixteen for long ones.
+ * One up to a minute, where rows stay short whatever comes; four for longer retentions, at most sixteen for long ones.
  */
 function listInterval(retention: number): number {
-  return Math.max(second, Math.ceil(retention / 16), Math.min(Math.ceil(retention / 4), 10 * minute));
+  return Math.max(second, Math.min(retention, minute), Math.ceil(retention / 16), Math.min(Math.ceil(retention / 4), 10 * minute));
 }
 
 /** As Kafka Streams' `RocksDbVersionedKeyValueBytesStoreSupplier`: it decides how long range queries still see versions past the history. */

@@ -64,6 +64,23 @@ export class SegmentTables<K, R> {
     return reached;
   }
 
+  /** Drops segments that start below `bound` with all their rows, also those on their way to the engine; returns whether there were any. */
+  dropExpired(bound: number): boolean {
+    const { values } = this.starts;
+    let dropped = 0;
+    for (; dropped < values.length; dropped++) {
+      const start = values[dropped] as number;
+      if (start >= bound) break;
+      const table = this.tables.get(start) as RowTable<K, R>;
+      table.drop();
+      table.expired = true;
+      this.tables.delete(start);
+      if (this.recent === table) this.recent = null;
+    }
+    if (dropped > 0) values.splice(0, dropped);
+    return dropped > 0;
+  }
+
   evict(steps: number): number {
     const { values } = this.starts;
     for (let i = 0; i < evictionTries && i < values.length; i++) {

@@ -13,7 +13,7 @@ import type { TaskState } from '../../src/stores/task-state.js';
 import { Changelog, identity, openState, temporaryDirectories } from './store-harness.js';
 
 const directories = temporaryDirectories();
-afterEach(() => directories.removeAll());
+afterEach(() => directories.removeAll(), 60_000);
 
 type Operation =
   | { readonly kind: 'put'; readonly key: string; readonly value: number | null }

@@ -12,7 +12,7 @@ import type { Model, Step } from './list-store-models.js';
 import { Changelog, identity, openState, temporaryDirectories } from './store-harness.js';
 
 const directories = temporaryDirectories();
-afterEach(() => directories.removeAll());
+afterEach(() => directories.removeAll(), 60_000);
 
 type Operation = Step | { readonly kind: 'check' | 'freeze' | 'commit' | 'flush' | 'crash' | 'restart' | 'wipe' };
 

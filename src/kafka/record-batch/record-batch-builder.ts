@@ -16,7 +16,7 @@ import { defaultCodecs } from '../compression/codecs.js';
 import type { CompressionType } from '../compression/compression-type.js';
 import { compressBatch, writeBatchHeader } from './batch-header.js';
 import { BATCH_HEADER_BYTES } from './batch-layout.js';
-import { BatchMemory } from './batch-memory.js';
+import { BatchMemory, FIRST_BYTES } from './batch-memory.js';
 import { BuiltBatches, type EncodedBatch, type EncodedBatches } from './encoded-batches.js';
 import { putVarint, putVarlong, varintSize } from './varint.js';
 
@@ -47,6 +47,8 @@ export class RecordBatchBuilder {
   private readonly memory: BatchMemory;
 
   private readonly writer: ByteWriter;
+  /** Of the buffer for the next batch: as long as the one before needed. */
+  private likelyBytes = FIRST_BYTES;
   private batchRecords = 0;
   private baseTimestamp = 0;
   private batchMaxTimestamp = -1;
@@ -73,6 +75,7 @@ export class RecordBatchBuilder {
     this.codec = this.compression === 'none' ? null : defaultCodecs.get(this.compression);
     this.memory = options.memory ?? new BatchMemory(Math.max(4 * maxBatchBytes, 1024 * 1024));
     this.writer = new ByteWriter(0);
+    this.writer.usualLimit = maxBatchBytes + OVERSIZED_SLACK;
   }
 
   /** Records buffered, in all batches. */
@@ -190,7 +193,7 @@ export class RecordBatchBuilder {
 
   private openBatch(timestamp: number): void {
     const { writer } = this;
-    if (writer.buffer.length === 0) writer.buffer = this.memory.acquire();
+    if (writer.buffer.length === 0) writer.buffer = this.memory.acquire(this.likelyBytes);
     writer.length = BATCH_HEADER_BYTES;
     this.baseTimestamp = timestamp;
     this.batchMaxTimestamp = timestamp;
@@ -256,7 +259,7 @@ export class RecordBatchBuilder {
       throw this.tooLarge(recordBytes);
     }
     const full = writer.buffer;
-    writer.buffer = this.memory.acquire();
+    writer.buffer = this.memory.acquire(full.length);
     writer.length = BATCH_HEADER_BYTES;
     writer.ensure(recordBytes);
     let at = putVarint(writer.buffer, writer.length, size);
@@ -280,8 +283,10 @@ export class RecordBatchBuilder {
 
   /** Writes the header of the batch in `buffer[0, length)` but for its identity, compresses it, and puts it with the closed ones. */
   private finishBatch(buffer: Buffer, length: number): void {
+    const { writer } = this;
     writeBatchHeader(buffer, length, this.batchRecords, this.baseTimestamp, this.batchMaxTimestamp);
     const compressed = this.codec === null ? null : compressBatch(buffer, length, this.codec, this.compression);
+    this.likelyBytes = Math.min(Math.max(FIRST_BYTES, 2 ** Math.ceil(Math.log2(length))), writer.usualLimit);
     const batch = { buffer: compressed ?? buffer.subarray(0, length), recordCount: this.batchRecords };
     if (compressed === null) this.closedMemory.push(buffer);
     else this.memory.release(buffer);

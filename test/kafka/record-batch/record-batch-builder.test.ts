@@ -187,8 +187,27 @@ describe('memory', () => {
     const [small, large] = [Buffer.alloc(60), Buffer.alloc(61)];
     memory.release(large);
     memory.release(small);
-    expect(memory.acquire()).toBe(large);
-    expect(memory.acquire()).not.toBe(small);
+    expect(memory.acquire(61)).toBe(large);
+    expect(memory.acquire(60)).not.toBe(small);
+  });
+
+  it('is taken by those whom it is long enough for', () => {
+    const memory = new BatchMemory();
+    const [small, large] = [Buffer.alloc(60), Buffer.alloc(200)];
+    memory.release(large);
+    memory.release(small);
+    expect(memory.acquire(100)).toBe(large);
+    expect(memory.acquire(100).length).toBe(100);
+    expect(memory.acquire(10)).toBe(small);
+  });
+
+  it('is as long as the batch before needed', () => {
+    const builder = new RecordBatchBuilder({ maxBatchBytes: 1_000_000, memory: new BatchMemory(0) });
+    const sizes = [1, 2].map(() => {
+      for (let i = 0; i < 3_000; i++) appendTo(builder, record('x'.repeat(100)));
+      return (take(builder).batches[0] as { buffer: Buffer }).buffer.buffer.byteLength;
+    });
+    expect(sizes).toEqual([512 * 1024, 512 * 1024]);
   });
 });
 
