@@ -11,25 +11,27 @@ afterEach(async () => {
   for (const run of runs.splice(0)) await run.end();
 });
 
-describe('a broker that is killed and comes back', () => {
+/**
+ * Brokers are killed in a replicated cluster: Kafka 4.4.0 loses transaction markers for partitions that have no leader when a transaction ends, and a single broker's have none for a
+ * moment at each of its restarts (docs/Guides/operations.md, "A task that does not start").
+ */
+describe('three brokers, killed one after the other', () => {
   let stack: Stack;
   const opened = new Opened();
   beforeAll(async () => {
-    stack = opened.add(await startStack({ own: true }), (started) => started.stop());
-  });
+    stack = opened.add(await startStack({ own: true, brokers: 3 }), (started) => started.stop());
+  }, 120_000);
   afterAll(() => opened.close());
 
-  // A third restart, by SIGKILL soon after the one before, is not in here: one time in five the offsets of one instance then stay pending at the group coordinator though its
-  // transaction is over (UNSTABLE_OFFSET_COMMIT without end), and its tasks can't start. The log says so; docs/Guides/operations.md tells what to do.
-  it('under load, twice: both instances go on, outputs equal the model', async () => {
+  it('under load: both instances go on, outputs equal the model', async () => {
     const run = await JobRun.create('broker-restart', { brokers: stack.bootstrapServers });
     runs.push(run);
     run.input.start(200);
     const [first, second] = [run.instance(), run.instance()];
     for (const instance of [first, second]) instance.start();
     for (const instance of [first, second]) await instance.untilState('running');
-    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-      await stack.restartBroker(1, signal);
+    for (const id of [1, 2, 3]) {
+      await stack.restartBroker(id, 'SIGKILL');
       const before = run.input.sent;
       await until('the input is written again', () => run.input.sent > before + 50, 60_000);
       await until(
@@ -43,7 +45,16 @@ describe('a broker that is killed and comes back', () => {
     expect(await run.differences()).toEqual([]);
     for (const instance of [first, second]) await instance.close();
     expect(run.instances.flatMap(({ errors }) => errors)).toEqual([]);
+  }, 240_000);
+});
+
+describe('a broker that is not there at the start', () => {
+  let stack: Stack;
+  const opened = new Opened();
+  beforeAll(async () => {
+    stack = opened.add(await startStack({ own: true }), (started) => started.stop());
   });
+  afterAll(() => opened.close());
 
   it('while an instance starts: it waits, or says that it can’t reach the broker', async () => {
     const run = await JobRun.create('broker-restart-at-start', { brokers: stack.bootstrapServers });

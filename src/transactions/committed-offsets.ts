@@ -58,9 +58,12 @@ export async function fetchCommittedOffsets(
       const pending = answer.offsets
         .filter(({ errorCode }) => errorCode === unstable)
         .map(({ topic, partition }) => `${topic}-${partition}`);
+      const open = await openTransactions(options);
       options.logger.warn(
-        { groupId: options.groupId, partitions: pending, waitedMs: Math.round(toldAt - askedAt) },
-        'committed offsets are held back by an open transaction; the task starts when it has ended',
+        { groupId: options.groupId, partitions: pending, waitedMs: Math.round(toldAt - askedAt), openTransactions: open },
+        open?.length === 0
+          ? 'committed offsets are held back although no transaction of this application is open: the broker has lost the end of one, which only an operator can mend'
+          : 'committed offsets are held back by an open transaction; the task starts when it has ended',
       );
     }
     const last = await askOnce({ ...options, requireStable: false }, partitions, false, signal);
@@ -81,6 +84,16 @@ async function askOnce(options: CommittedOffsetsOptions, partitions: readonly To
     return await port.offsetFetch(broker, { groupId, partitions, requireStable });
   } catch (error) {
     if (error instanceof KafkaTransportError) return 'lost' as const;
+    throw error;
+  }
+}
+
+/** Null: not known. */
+async function openTransactions({ port, groupId }: CommittedOffsetsOptions): Promise<readonly string[] | null> {
+  try {
+    return await port.listOpenTransactions(`${groupId}-`);
+  } catch (error) {
+    if (error instanceof KafkaTransportError) return null;
     throw error;
   }
 }

@@ -14,7 +14,13 @@ const refusedAs = (errorCode: number): OffsetFetchResponse => ({ errorCode, offs
 /** A coordinator that gives its answers one by one. */
 function ask(
   answers: readonly (OffsetFetchResponse | Error)[],
-  options: { readonly requireStable?: boolean; readonly signal?: AbortSignal; readonly logger?: Logger; readonly now?: () => number } = {},
+  options: {
+    readonly requireStable?: boolean;
+    readonly signal?: AbortSignal;
+    readonly logger?: Logger;
+    readonly now?: () => number;
+    readonly open?: readonly string[] | Error | null;
+  } = {},
 ) {
   const left = [...answers];
   const seen = { refreshes: 0, stable: [] as boolean[], fenced: [] as unknown[] };
@@ -25,6 +31,10 @@ function ask(
       const next = left.shift() ?? found(-1);
       if (next instanceof Error) throw next;
       return next;
+    },
+    listOpenTransactions: async () => {
+      if (options.open instanceof Error) throw options.open;
+      return options.open ?? null;
     },
   } as unknown as KafkaPort;
   const offsets = fetchCommittedOffsets(
@@ -56,14 +66,36 @@ describe('the committed offsets of partitions just taken over', () => {
     expect(seen.fenced).toEqual([['m3'], ['m3']]);
   });
 
-  it('are waited for audibly: every ten seconds the log says which are held back', async () => {
+  /** Asks while offsets are pending for 36 s of the given clock. */
+  async function heard(open: readonly string[] | Error | null) {
     const warnings: unknown[] = [];
-    const logger = { ...silentLogger, warn: (details: unknown) => void warnings.push(details) };
+    const logger = { ...silentLogger, warn: (details: object, message?: string) => void warnings.push({ ...details, message }) };
     let now = 0;
     const pending = Array.from({ length: 3 }, () => [found(-1, 88), found(3)]).flat();
-    const { offsets } = ask([...pending, found(9)], { logger, now: () => (now += 6_000) });
+    const { offsets } = ask([...pending, found(9)], { logger, now: () => (now += 6_000), open });
     expect(await offsets).toMatchObject([{ offset: 9 }]);
-    expect(warnings).toEqual([{ groupId: 'app', partitions: ['in-0'], waitedMs: expect.any(Number) }]);
+    return warnings;
+  }
+
+  it.each([[['app-1-0']], [null], [new KafkaTransportError('gone')]])(
+    'are waited for audibly: every ten seconds the log says which are held back (open: %s)',
+    async (open) => {
+      expect(await heard(open)).toEqual([
+        {
+          groupId: 'app',
+          partitions: ['in-0'],
+          waitedMs: expect.any(Number),
+          openTransactions: open instanceof Error ? null : open,
+          message: 'committed offsets are held back by an open transaction; the task starts when it has ended',
+        },
+      ]);
+    },
+  );
+
+  it('that no open transaction holds back are the broker’s fault, and the log says so', async () => {
+    expect(await heard([])).toMatchObject([
+      { openTransactions: [], message: expect.stringContaining('the broker has lost the end of one, which only an operator can mend') },
+    ]);
   });
 
   it('are found at another coordinator when it moves or goes away', async () => {
