@@ -57,6 +57,8 @@ export const errorTable = {
   MILL_STORE_MIGRATED: 'Ask again: the store moved to another instance, or was opened anew, while it was read.',
   MILL_STORE_SNAPSHOT_LOST: 'Read scans faster, or in smaller ranges, and close those that are not read to their end.',
   MILL_BUFFER_FULL: 'Give `suppress` a larger buffer, or set `whenFull` to "emitEarly" or "spill".',
+  MILL_APPLICATION_SHUTDOWN:
+    'See the log of the instance that asked for it; its uncaught-error handler answered `shutdownApplication`. Start all again once the cause is mended.',
   MILL_THREAD_CRASHED:
     'Mend the user code that ended the thread; nothing committed is lost. The uncaught-error handler may answer `replaceThread`.',
   MILL_STATE_INVALID: 'Call the method in a state that allows it.',

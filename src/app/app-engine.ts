@@ -57,6 +57,8 @@ export interface AppEngine {
   abandon(): Promise<void>;
   /** Ends a clean `close` that is under way, without a commit. */
   giveUpCommit(): void;
+  /** Asks the group to stop every instance, which each hears of as a fatal error. False when nobody here is in the group. */
+  shutDownApplication(reason: string): boolean;
   /** Whether tasks stand still, those that come later included. */
   isPaused: boolean;
   metrics(own: OwnMetrics): AppMetrics;

@@ -44,6 +44,11 @@ export class LocalEngine implements AppEngine {
     this.parts.built?.thread.stop(false).catch(() => undefined);
   }
 
+  shutDownApplication(reason: string): boolean {
+    this.parts.built?.shutDownApplication(reason);
+    return this.parts.built !== null;
+  }
+
   get isPaused(): boolean {
     return this.parts.isPaused;
   }

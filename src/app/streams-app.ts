@@ -30,8 +30,12 @@ import { loadApp } from './load-app.js';
  */
 export type StreamsState = 'created' | 'rebalancing' | 'running' | 'pendingShutdown' | 'notRunning' | 'pendingError' | 'error';
 
-/** What to do after an error that Millrace can't mend by itself: go on from the last commit, as far and as soon as the option `restart` allows, or stop this app. */
-export type UncaughtErrorAnswer = 'replaceThread' | 'shutdownClient';
+/** What to do after an error that Millrace can't mend by itself: go on from the last commit, as far and as soon as the option `restart` allows, stop this app, or stop every instance of it. */
+export type UncaughtErrorAnswer = 'replaceThread' | 'shutdownClient' | 'shutdownApplication';
+const answers: readonly UncaughtErrorAnswer[] = ['replaceThread', 'shutdownClient', 'shutdownApplication'];
+/** How long the group may take to hear that all are to stop, ms: a rebalance. */
+const toldWithinMs = 30_000;
+
 /** Asked for each such error. */
 export type UncaughtErrorHandler = (error: Error) => UncaughtErrorAnswer;
 
@@ -89,6 +93,8 @@ export class StreamsApp extends StoreAccess {
   private ending: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
   private failure: Error | null = null;
+  /** Why this instance has asked all to stop. */
+  private endsWith: Error | null = null;
   private view = emptyGroupView;
   protected readonly queries: StoreReads;
   /** How the run of `runUntilEnd` ends. */
@@ -124,7 +130,7 @@ export class StreamsApp extends StoreAccess {
           this.decide(error, restart);
         },
         onFatal: (error) => {
-          this.fail(error);
+          this.fail(this.endsWith ?? error);
         },
         onGroupView: (view) => {
           this.view = view;
@@ -356,22 +362,44 @@ export class StreamsApp extends StoreAccess {
       this.engine.giveUpCommit();
       return;
     }
-    const isWanted = this.answerTo(error) === 'replaceThread' && restart !== null;
-    const answer = this.restarts.failed(error, isWanted);
+    const wanted = this.answerTo(error);
+    const answer = this.restarts.failed(error, wanted === 'replaceThread' && restart !== null);
     if (answer.kind === 'restart') {
       this.tell(error);
       restart?.(answer.delayMs);
-    } else this.fail(answer.kind === 'giveUp' ? exhausted(error, answer) : error);
+    } else if (wanted === 'shutdownApplication') this.failEverywhere(error);
+    else this.fail(answer.kind === 'giveUp' ? exhausted(error, answer) : error);
   }
 
   private answerTo(error: Error): UncaughtErrorAnswer {
     if (this.uncaughtErrorHandler === null) return this.restarts.areOn ? 'replaceThread' : 'shutdownClient';
     try {
-      return this.uncaughtErrorHandler(error);
+      const answer = this.uncaughtErrorHandler(error);
+      if (answers.includes(answer)) return answer;
+      this.logger.error({ answer: answer as unknown }, `the uncaught-error handler answered none of ${answers.join(', ')}; the app stops`);
+      return 'shutdownClient';
     } catch (thrown) {
       this.logger.error({ error: String(thrown) }, 'the uncaught-error handler itself failed; the app stops');
       return 'shutdownClient';
     }
+  }
+
+  /** Ends with the error once the group has been told, or can't be. */
+  private failEverywhere(error: Error): void {
+    this.endsWith = error;
+    this.become('pendingError');
+    if (!this.engine.shutDownApplication(error.message)) {
+      this.fail(error);
+      return;
+    }
+    setTimeout(() => {
+      if (this.failure !== null || this.closing !== null) return;
+      this.logger.error(
+        { err: error },
+        `the group did not hear within ${toldWithinMs} ms that the application is to stop; this instance does`,
+      );
+      this.fail(error);
+    }, toldWithinMs).unref();
   }
 
   private fail(error: Error): void {

@@ -33,6 +33,8 @@ export interface MemberSubscription {
   readonly applicationServer: string | null;
   /** Where the instance runs: rack, zone and the like. */
   readonly tags: Readonly<Record<string, string>>;
+  /** Why every instance of the application is to stop; absent unless this member wants that. */
+  readonly shutdown?: string;
 }
 
 /** How far the state of a task has got in a process. */
@@ -67,6 +69,7 @@ export function encodeMemberSubscription(subscription: JoinedSubscription, owned
     server: subscription.applicationServer,
     tags: subscription.tags,
     nonce: subscription.nonce,
+    ...(subscription.shutdown !== undefined && { shutdown: subscription.shutdown }),
   };
   return encodeSubscription({
     topics: subscription.topics,
@@ -97,6 +100,7 @@ export function decodeMemberSubscription(bytes: Buffer): JoinedSubscription {
       tags: body.tags ?? {},
       generation: framed.generation,
       nonce: body.nonce ?? '',
+      ...(body.shutdown !== undefined && { shutdown: body.shutdown }),
     };
   } catch (cause) {
     throw new MillraceError('MILL_GROUP_FATAL', 'A member of the group sent a subscription that is not one of Millrace.', { cause });
@@ -116,4 +120,5 @@ interface SubscriptionBody {
   readonly server: string | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly nonce: string;
+  readonly shutdown?: string;
 }

@@ -1,10 +1,10 @@
 import { MillraceError } from '../errors.js';
-import type { KafkaPort } from '../kafka/port.js';
+import type { KafkaPort, TopicPartition } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import { planAssignment, planFailure, type AssignmentPlan, type JoinedMember } from '../rebalance/assignment-plan.js';
 import type { AssignorSettings, TaskAssignor } from '../rebalance/assignor.js';
 import type { AssignmentError, MemberAssignment } from '../rebalance/member-assignment.js';
-import { formatTaskId } from '../rebalance/task-id.js';
+import { formatTaskId, type TaskId } from '../rebalance/task-id.js';
 import { readChangelogEnds } from './changelog-bounds.js';
 import type { CurrentPlans } from './current-plans.js';
 import type { TaskPlans } from './task-plans.js';
@@ -23,6 +23,8 @@ export interface GroupLeaderOptions {
 
 /**
  * The leader's part of a rebalance: reads topics and the ends of changelogs, refuses members with another topology rather than give them tasks they can't run, and plans.
+ *
+ * A member that asks for the end of the application is heard first: everybody learns of it in place of an assignment.
  *
  * While copies warm up it asks for another rebalance after `probingRebalanceInterval`, in case none of them says that it is ready.
  */
@@ -50,13 +52,19 @@ export class GroupLeader {
 
   private async plan(members: readonly JoinedMember[]): Promise<AssignmentPlan> {
     const { plans, assignor, settings } = this.options;
+    const inputs = (task: TaskId): readonly TopicPartition[] => plans.known?.inputs(formatTaskId(task)) ?? [];
+    const reason = members.find(({ subscription }) => subscription?.shutdown !== undefined)?.subscription?.shutdown;
+    if (reason !== undefined) {
+      const message = `an instance has asked all instances of the application to stop: ${reason}`;
+      return planFailure(members, { code: 'MILL_APPLICATION_SHUTDOWN', message }, inputs);
+    }
     try {
       const current = await plans.refresh();
       const endOffsetSums = await this.endOffsetSums(current);
       return planAssignment({ tasks: current.specs, members, assignor, settings, endOffsetSums, refused: this.refused(members) });
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code === 'MILL_TRANSPORT') throw error;
-      return planFailure(members, { code: error.code, message: error.message }, (task) => plans.known?.inputs(formatTaskId(task)) ?? []);
+      return planFailure(members, { code: error.code, message: error.message }, inputs);
     }
   }
 
@@ -106,6 +114,7 @@ const told = [
   'MILL_TOPOLOGY_NOT_COPARTITIONED',
   'MILL_TOPOLOGY_MISMATCH',
   'MILL_ASSIGNOR_INVALID',
+  'MILL_APPLICATION_SHUTDOWN',
 ] as const;
 
 function isTold(code: string): code is (typeof told)[number] {

@@ -101,6 +101,8 @@ export interface BuiltThread {
   readonly taskCount: (subTopology: number) => number | null;
   /** States of tasks that are being restored, by task. */
   readonly restoring: ReadonlyMap<string, TaskState>;
+  /** Has the group tell every member to stop, this one too: each hears of it as a fatal error, MILL_APPLICATION_SHUTDOWN. */
+  readonly shutDownApplication: (reason: string) => void;
 }
 
 export interface ThreadPorts {
@@ -132,6 +134,7 @@ export function buildThread(
   const plans = new CurrentPlans(() => TaskPlans.read(applicationId, topology, ports.main));
   /** Counts how often the group took all tasks away without asking. */
   let losses = 0;
+  let shutdown: string | undefined;
   let live: { readonly ids: ReadonlySet<string>; readonly generation: number } | null = null;
 
   const producer = new TransactionalProducer({
@@ -330,6 +333,7 @@ export function buildThread(
       caughtUpTasks: standbys.caughtUp.map(parseTaskId),
       applicationServer: settings.applicationServer,
       tags: settings.clientTags,
+      ...(shutdown !== undefined && { shutdown }),
     }),
     inputPartitions: (task) => plans.known?.inputs(formatTaskId(task)) ?? [],
     assign: (members) => leader.assign(members),
@@ -424,6 +428,10 @@ export function buildThread(
     index: settings.index,
     taskCount: (subTopology) => plans.known?.taskCount(subTopology) ?? null,
     restoring: opener.restoring,
+    shutDownApplication: (reason) => {
+      shutdown = reason;
+      member.requestRejoin('the application is to stop');
+    },
     chores,
     thread,
     member,

@@ -82,6 +82,7 @@ export interface ThreadSide {
     restart: { readonly number: number; readonly pauseMs: number };
     paused: boolean;
     giveUpCommit: null;
+    shutDownApplication: string;
     /** Another thread has the task now: what this one noted of its state is old. */
     claimed: string;
     removed: readonly string[];

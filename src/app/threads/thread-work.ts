@@ -86,6 +86,9 @@ export class ThreadWork {
         giveUpCommit: () => {
           this.parts?.built?.thread.stop(false).catch(() => undefined);
         },
+        shutDownApplication: (reason) => {
+          this.parts?.built?.shutDownApplication(reason);
+        },
         claimed: (taskId) => {
           this.parts?.localState?.removed([taskId]);
         },

@@ -98,6 +98,12 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
     for (const worker of this.workers.values()) worker.tell('giveUpCommit', null);
   }
 
+  shutDownApplication(reason: string): boolean {
+    const members = [...this.workers.values()].filter(({ isRunning }) => isRunning);
+    for (const worker of members) worker.tell('shutDownApplication', reason);
+    return members.length > 0;
+  }
+
   get isPaused(): boolean {
     return this.paused;
   }
