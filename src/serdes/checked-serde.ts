@@ -24,10 +24,11 @@ export function checkSerdes(owner: string, keySerde: unknown, valueSerde: unknow
 
 /**
  * @param what the factory that takes a serde
+ * @param of what it is the serde of
  * @throws MILL_TOPOLOGY_INVALID when it was given something else
  */
-export function requireSerde(what: string, serde: unknown): void {
+export function requireSerde(what: string, serde: unknown, of = 'keys'): void {
   if (isSerde(serde)) return;
-  checkSerdes(what, serde, null);
-  throw new MillraceError('MILL_TOPOLOGY_INVALID', `${what} takes the serde of the keys, such as serdes.string.`);
+  if (of === 'keys') checkSerdes(what, serde, null);
+  throw new MillraceError('MILL_TOPOLOGY_INVALID', `${what} takes the serde of the ${of}, such as serdes.string.`);
 }

@@ -10,7 +10,8 @@ import { inPlaceSerde } from './in-place-serde.js';
 import { int16Serde } from './int16.js';
 import { int32Serde } from './int32.js';
 import { int64Serde } from './int64.js';
-import type { Serde } from './serde.js';
+import { requireSerde } from './checked-serde.js';
+import type { Serde, SerdeUse } from './serde.js';
 import { cannotDeserialize, cannotSerialize } from './serde-error.js';
 import { uuidSerde } from './uuid.js';
 
@@ -27,8 +28,9 @@ const sizes: ReadonlyMap<unknown, number> = new Map<unknown, number>([
   [uuidSerde, 36],
 ]);
 
-/** Elements that are null are written and read as such, whatever the type says. */
+/** Elements that are null are written and read as such, whatever the type says. @throws MILL_TOPOLOGY_INVALID when the serde is none */
 export function elementListSerde<V>(element: Serde<V>): Serde<readonly V[]> {
+  requireSerde('serdes.list', element, 'elements');
   const name = `list(${element.name})`;
   const size = sizes.get(element) ?? null;
   const read = (buffer: Buffer, start: number, end: number): V => {
@@ -36,7 +38,7 @@ export function elementListSerde<V>(element: Serde<V>): Serde<readonly V[]> {
     if (isPromiseLike(value)) throw cannotDeserialize(name, buffer, start, end, new Error(`${element.name} gives a promise`));
     return value;
   };
-  return inPlaceSerde<readonly V[]>({
+  const serde = inPlaceSerde<readonly V[]>({
     name,
     encode: (values, out) => {
       if (!Array.isArray(values)) throw cannotSerialize(name, values);
@@ -53,6 +55,12 @@ export function elementListSerde<V>(element: Serde<V>): Serde<readonly V[]> {
       } catch (error) {
         throw cannotDeserialize(name, buffer, start, end, error);
       }
+    },
+  });
+  return Object.freeze({
+    ...serde,
+    prepare: async (use: SerdeUse) => {
+      await element.prepare?.(use);
     },
   });
 }

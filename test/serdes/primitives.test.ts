@@ -66,6 +66,10 @@ describe('primitive serdes', () => {
 
   it.each([
     [serdes.string, fc.string({ unit: 'binary', maxLength: 200 })],
+    [serdes.int16, fc.integer({ min: -32768, max: 32767 })],
+    [serdes.float, fc.float()],
+    [serdes.list(serdes.int16), fc.array(fc.option(fc.integer({ min: -32768, max: 32767 }), { nil: null }))],
+    [serdes.list(serdes.string), fc.array(fc.option(fc.string({ unit: 'binary' }), { nil: null }))],
     [serdes.int32, fc.integer()],
     [serdes.int64, fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })],
     [serdes.double, fc.double()],
@@ -79,6 +83,16 @@ describe('primitive serdes', () => {
         expect(decode(serde, encode(serde, value))).toEqual(serde.name === 'json' ? JSON.parse(JSON.stringify(value)) : value);
       }),
     );
+  });
+
+  it('a list needs the serde of its elements, an array, and bytes that are one of that form', () => {
+    expect(() => serdes.list(undefined as never)).toThrow('serdes.list takes the serde of the elements, such as serdes.string.');
+    expect(() => serdes.list(serdes.json as never)).toThrow('serdes.list takes the serde of the elements');
+    const texts = serdes.list(serdes.string);
+    expect(() => texts.serialize('abc' as never)).toThrow('Serde list(string) cannot serialise');
+    const whole = Buffer.from(texts.serialize(['ab', 'c']));
+    for (let end = 0; end < whole.length; end++) expect(() => texts.deserialize(whole.subarray(0, end))).toThrow('cannot deserialise');
+    expect(() => serdes.list(serdes.int32).deserialize(whole)).toThrow('cannot deserialise');
   });
 
   it('bytes are a copy', () => {
