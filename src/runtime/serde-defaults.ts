@@ -1,6 +1,6 @@
 import { MillraceError } from '../errors.js';
 import { compileSerde } from '../serdes/compile-serde.js';
-import { isLateSerde } from '../serdes/late-serde.js';
+import { defaultsOf } from '../serdes/late-serde.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { SinkNode, SourceNode, Topology } from '../topology/nodes.js';
@@ -16,14 +16,14 @@ export class SerdeDefaults {
 
   /** @throws MILL_CONFIG_INVALID when neither the node nor the app names a serde */
   compiled(serde: Serde<unknown> | null, owner: string, part: 'key' | 'value'): CompiledSerde<unknown> {
-    const fallback = part === 'key' ? this.keySerde : this.valueSerde;
-    const chosen = serde ?? fallback;
-    if (chosen === null || (isLateSerde(chosen) && fallback === null)) {
-      const [option, fallbackOption] = part === 'key' ? ['keySerde', 'defaultKeySerde'] : ['valueSerde', 'defaultValueSerde'];
+    const [lacking = null] = this.lacking(serde, part);
+    const chosen = serde ?? (part === 'key' ? this.keySerde : this.valueSerde);
+    if (lacking !== null || chosen === null) {
+      const [option, fallbackOption] = lacking === 'key' ? ['keySerde', 'defaultKeySerde'] : ['valueSerde', 'defaultValueSerde'];
       throw new MillraceError(
         'MILL_CONFIG_INVALID',
-        `${owner} has no ${part} serde: give a ${option} to it or where its ${part}s are made, or set ${fallbackOption}`,
-        { details: { owner, part } },
+        `${owner} has no ${lacking} serde: give a ${option} to it or where its ${lacking}s are made, or set ${fallbackOption}`,
+        { details: { owner, part: lacking } },
       );
     }
     let compiled = this.compiledSerdes.get(chosen);
@@ -32,6 +32,12 @@ export class SerdeDefaults {
       this.compiledSerdes.set(chosen, compiled);
     }
     return compiled;
+  }
+
+  /** Defaults that a serde needs, or stands for when it is null, and the app does not have. */
+  private lacking(serde: Serde<unknown> | null, part: 'key' | 'value'): ('key' | 'value')[] {
+    const needed = serde === null ? [part] : defaultsOf(serde);
+    return needed.filter((one) => (one === 'key' ? this.keySerde : this.valueSerde) === null);
   }
 
   private completed(serde: Serde<unknown>): Serde<unknown> {
@@ -49,10 +55,9 @@ export class SerdeDefaults {
   missing(topology: Topology): string[] {
     const faults: string[] = [];
     const check = (owner: string, key: Serde<unknown> | null, value: Serde<unknown> | null): void => {
-      if ((key === null || isLateSerde(key)) && this.keySerde === null)
-        faults.push(`${owner} has no key serde and there is no defaultKeySerde`);
-      if ((value === null || isLateSerde(value)) && this.valueSerde === null)
-        faults.push(`${owner} has no value serde and there is no defaultValueSerde`);
+      const lacking = new Set([...this.lacking(key, 'key'), ...this.lacking(value, 'value')]);
+      if (lacking.has('key')) faults.push(`${owner} has no key serde and there is no defaultKeySerde`);
+      if (lacking.has('value')) faults.push(`${owner} has no value serde and there is no defaultValueSerde`);
     };
     for (const node of topology.nodes.values()) if (node.kind !== 'processor') check(serdeOwner(node), node.keySerde, node.valueSerde);
     for (const { spec } of [...topology.stores.values(), ...topology.globalStores.values()])
@@ -66,7 +71,8 @@ export class SerdeDefaults {
     const uses: Promise<void>[] = [];
     const use = (serde: Serde<unknown> | null, fallback: Serde<unknown> | null, topic: string, part: 'key' | 'value'): void => {
       const named = serde ?? fallback;
-      const chosen = named === null ? null : this.completed(named);
+      // What lacks a default is told where it is used.
+      const chosen = named === null || this.lacking(named, part).length > 0 ? null : this.completed(named);
       if (chosen?.prepare !== undefined) uses.push(chosen.prepare({ topic, part }));
     };
     const useBoth = (

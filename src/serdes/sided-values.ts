@@ -1,4 +1,4 @@
-import { defaultedSerde } from './defaulted.js';
+import { serdeOverAll } from './late-serde.js';
 import type { CompiledSerde, Serde } from './serde.js';
 import { valueListSerde } from './value-list.js';
 
@@ -12,7 +12,7 @@ export interface SidedValue {
 export function sidedValuesSerde(leftSerde: Serde<unknown> | null, rightSerde: Serde<unknown> | null): Serde<readonly SidedValue[]> {
   const name = `leftOrRight(${leftSerde?.name ?? 'default'}, ${rightSerde?.name ?? 'default'})`;
   const inner = [leftSerde, rightSerde].map((serde) => ({ serde: serde as Serde<never> | null, part: 'value' as const }));
-  return defaultedSerde(name, inner, ([left, right]) =>
+  return serdeOverAll(name, inner, ([left, right]) =>
     valueListSerde(codecOf(name, left as CompiledSerde<unknown>, right as CompiledSerde<unknown>)),
   );
 }

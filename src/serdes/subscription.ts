@@ -3,7 +3,7 @@
  *
  * A left row subscribes to the key that it refers to; the answer carries the row of that key, and the hash of the left value that asked, so that late answers are recognised.
  */
-import { defaultedSerde } from './defaulted.js';
+import { serdeOverAll } from './late-serde.js';
 import { inPlaceSerde } from './in-place-serde.js';
 import type { CompiledSerde, Serde } from './serde.js';
 import { cannotDeserialize } from './serde-error.js';
@@ -41,7 +41,7 @@ const currentVersion = 1;
 /** {hash is null: 1 bit}{version: 7 bits}{instruction: 1 byte}{hash: 16 bytes, unless null}{primary key}{primary partition: 4 bytes, from version 1 on} */
 export function subscriptionSerde<K>(keySerde: Serde<K> | null): Serde<Subscription<K>> {
   const inner = [{ serde: keySerde as Serde<never> | null, part: 'key' as const }];
-  return defaultedSerde(`subscription(${keySerde?.name ?? 'default'})`, inner, ([key]) => subscriptionOf(key as CompiledSerde<K>));
+  return serdeOverAll(`subscription(${keySerde?.name ?? 'default'})`, inner, ([key]) => subscriptionOf(key as CompiledSerde<K>));
 }
 
 function subscriptionOf<K>(key: CompiledSerde<K>): Serde<Subscription<K>> {
@@ -81,9 +81,7 @@ function subscriptionOf<K>(key: CompiledSerde<K>): Serde<Subscription<K>> {
  */
 export function subscriptionResponseSerde<V>(valueSerde: Serde<V> | null): Serde<SubscriptionResponse<V>> {
   const inner = [{ serde: valueSerde as Serde<never> | null, part: 'value' as const }];
-  return defaultedSerde(`subscriptionResponse(${valueSerde?.name ?? 'default'})`, inner, ([value]) =>
-    responseOf(value as CompiledSerde<V>),
-  );
+  return serdeOverAll(`subscriptionResponse(${valueSerde?.name ?? 'default'})`, inner, ([value]) => responseOf(value as CompiledSerde<V>));
 }
 
 function responseOf<V>(value: CompiledSerde<V>): Serde<SubscriptionResponse<V>> {

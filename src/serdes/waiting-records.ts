@@ -1,6 +1,6 @@
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { noHeaders, type Header, type Headers } from '../bytes/headers.js';
-import { defaultedSerde } from './defaulted.js';
+import { serdeOverAll } from './late-serde.js';
 import type { CompiledSerde, Serde } from './serde.js';
 import { valueListSerde } from './value-list.js';
 
@@ -13,7 +13,7 @@ export interface WaitingRecord<V> {
 /** Stream records of one key and time that wait in a buffer: each its headers (count, then key and value with their lengths), then its value. */
 export function waitingRecordsSerde<V>(valueSerde: Serde<V> | null): Serde<readonly WaitingRecord<V>[]> {
   const inner = [{ serde: valueSerde as Serde<never> | null, part: 'value' as const }];
-  return defaultedSerde(`waiting(${valueSerde?.name ?? 'default'})`, inner, ([value]) =>
+  return serdeOverAll(`waiting(${valueSerde?.name ?? 'default'})`, inner, ([value]) =>
     valueListSerde(recordCodec(value as CompiledSerde<V>)),
   );
 }

@@ -1,7 +1,7 @@
 /** A record whose result has not left at a commit, as the operator's store keeps it: whoever runs the task next calls again. */
 import { ByteReader, writeHeaders, writeSized } from '../../bytes/byte-reader.js';
 import type { ByteWriter } from '../../bytes/byte-writer.js';
-import { defaultedSerde } from '../../serdes/defaulted.js';
+import { serdeOverAll } from '../../serdes/late-serde.js';
 import { inPlaceSerde } from '../../serdes/in-place-serde.js';
 import type { CompiledSerde, Serde } from '../../serdes/serde.js';
 import type { TakenRecord } from '../taken-record.js';
@@ -23,7 +23,7 @@ export function unfinishedRowSerde<K, V>(keySerde: Serde<K> | null, valueSerde: 
     { serde: valueSerde as Serde<never> | null, part: 'value' as const },
   ];
   const name = `unfinished(${keySerde?.name ?? 'default'}, ${valueSerde?.name ?? 'default'})`;
-  return defaultedSerde(name, inner, ([key, value]) => rowSerde(name, key as CompiledSerde<K>, value as CompiledSerde<V>));
+  return serdeOverAll(name, inner, ([key, value]) => rowSerde(name, key as CompiledSerde<K>, value as CompiledSerde<V>));
 }
 
 function rowSerde<K, V>(name: string, keySerde: CompiledSerde<K>, valueSerde: CompiledSerde<V>): Serde<UnfinishedRow<K, V>> {

@@ -1,5 +1,5 @@
 /** What a lookup found, as its cache keeps it: also that there is no such row. */
-import { defaultedSerde } from '../../serdes/defaulted.js';
+import { serdeOverAll } from '../../serdes/late-serde.js';
 import { inPlaceSerde } from '../../serdes/in-place-serde.js';
 import type { CompiledSerde, Serde } from '../../serdes/serde.js';
 
@@ -14,7 +14,7 @@ export interface LookupRow<VL> {
 export function lookupRowSerde<VL>(rowSerde: Serde<VL>): Serde<LookupRow<VL>> {
   const name = `lookup(${rowSerde.name})`;
   const inner = [{ serde: rowSerde as Serde<unknown> as Serde<never>, part: 'value' as const }];
-  return defaultedSerde(name, inner, ([serde]) => compiledRowSerde(name, serde as unknown as CompiledSerde<VL>));
+  return serdeOverAll(name, inner, ([serde]) => compiledRowSerde(name, serde as unknown as CompiledSerde<VL>));
 }
 
 function compiledRowSerde<VL>(name: string, serde: CompiledSerde<VL>): Serde<LookupRow<VL>> {
