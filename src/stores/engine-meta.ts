@@ -2,6 +2,7 @@
  * What stands in a task's engine beside rows, under ids no store has: which number each store has, how far its changelog is applied, the epoch.
  * All of it is written in the batch of the rows it speaks of.
  */
+import { MillraceError } from '../errors.js';
 import type { Engine, EngineBatch } from './engine/engine.js';
 import type { StoreKind } from './store.js';
 import type { StoreMarks } from './store-marks.js';
@@ -55,7 +56,7 @@ export async function readEngineMeta(engine: Engine): Promise<EngineMeta> {
   const scan = engine.scan({ from: storesFrom, to: storesTo });
   try {
     for (let page = await scan.next(100); page.length > 0; page = await scan.next(100)) {
-      for (const [key, value] of page) stores.set(key.toString('utf8', storesFrom.length), JSON.parse(value.toString()) as StoreMeta);
+      for (const [key, value] of page) stores.set(key.toString('utf8', storesFrom.length), parsed<StoreMeta>(value));
     }
   } finally {
     await scan.close();
@@ -92,5 +93,13 @@ function json(value: unknown): Buffer {
 }
 
 function readJson<T>(bytes: Buffer | undefined): T | undefined {
-  return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as T);
+  return bytes === undefined ? undefined : parsed<T>(bytes);
+}
+
+function parsed<T>(bytes: Buffer): T {
+  try {
+    return JSON.parse(bytes.toString()) as T;
+  } catch (error) {
+    throw new MillraceError('MILL_STORE_CORRUPTED', 'What a store notes of itself can’t be read', { cause: error });
+  }
 }

@@ -12,13 +12,13 @@ import { additionalRetentionMs } from './changelog-topic.js';
 import { withTracking } from './change-tracking.js';
 import { CacheBudget } from './cache-budget.js';
 import type { Engine, EngineBatch } from './engine/engine.js';
-import { openLevelEngine } from './engine/level-engine.js';
-import { deleteStoreMeta, putCleanEnd, putEpoch, putStoreMeta, readEngineMeta } from './engine-meta.js';
+import { deleteStoreMeta, putCleanEnd, putEpoch, putStoreMeta } from './engine-meta.js';
 import type { ChangelogIdentity, EngineMeta } from './engine-meta.js';
 import { EpochLog } from './epoch-log.js';
 import type { FrozenEpoch } from './epoch-log.js';
 import type { EpochLayer, EpochState } from './epoch-state.js';
 import { EpochWriter, releaseRows } from './epoch-writer.js';
+import { openEngine } from './open-engine.js';
 import type { StoreReader } from './reading/store-reader.js';
 import { RestoreBuffer } from './restore-buffer.js';
 import { engineOf, sameChangelog, usable } from './store-resumption.js';
@@ -81,7 +81,7 @@ export class TaskState {
       await state.addStores(null);
       return state;
     }
-    const { engine, corrupted } = await openLevelEngine({ directory: join(directory, 'db'), taskId: options.taskId });
+    const { engine, meta, corrupted } = await openEngine(join(directory, 'db'), options.taskId);
     const state = new TaskState(options, engine);
     if (corrupted !== null) {
       state.wiped = 'corrupted';
@@ -91,7 +91,6 @@ export class TaskState {
       );
     }
     try {
-      const meta = await readEngineMeta(engine);
       state.epoch = meta.epoch;
       await state.addStores(meta);
     } catch (error) {

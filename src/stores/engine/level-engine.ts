@@ -2,9 +2,12 @@
  * The LevelDB engine, one directory a task. LevelDB's own lock lets one process alone open it. Writes are not synced: a crash of the process loses nothing,
  * a power loss cuts LevelDB's log at a batch boundary, which leaves the stores at an earlier epoch and their changelog tail to be read again.
  */
+import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { MillraceError } from '../../errors.js';
+import { damagedLog } from './damaged-log.js';
 import type { Engine, EngineBatch, EngineRange, EngineScan, EngineSnapshot } from './engine.js';
 
 export interface LevelEngineOptions {
@@ -19,17 +22,38 @@ export interface LevelEngineOptions {
 type Database = ClassicLevel<Buffer, Buffer>;
 
 const defaultBytes = 8 * 1024 * 1024;
+/** A file of this name beside LevelDB's own, which leaves it alone. */
+const damageMark = 'MILLRACE_DAMAGED';
 
-/** Opens the database; one that can't be read is deleted and made anew (`corrupted` says so). Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. */
+/**
+ * Opens the database; one that can't be read, has a gap in its log or was found damaged while it was in use is deleted and made anew (`corrupted` says so).
+ * Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO.
+ */
 export async function openLevelEngine(options: LevelEngineOptions): Promise<{ engine: Engine; corrupted: MillraceError | null }> {
+  // Before LevelDB has opened it: then the log is gone.
+  const damage = await damageOf(options);
+  let corrupted: MillraceError | null = damage;
   try {
-    return { engine: await open(options), corrupted: null };
+    const engine = await open(options);
+    if (damage === null) return { engine, corrupted };
+    await engine.close();
   } catch (error) {
     const failure = openFailure(options, error);
     if (failure.code !== 'MILL_STORE_CORRUPTED') throw failure;
-    await rm(options.directory, { recursive: true, force: true });
-    return { engine: await open(options), corrupted: failure };
+    corrupted ??= failure;
   }
+  await rm(options.directory, { recursive: true, force: true });
+  return { engine: await open(options), corrupted };
+}
+
+async function damageOf({ directory, taskId }: LevelEngineOptions): Promise<MillraceError | null> {
+  const log = await damagedLog(directory);
+  const isMarked = existsSync(join(directory, damageMark));
+  if (log === null && !isMarked) return null;
+  const reason = log === null ? 'damage was found while it was in use' : `${log} has a gap`;
+  return new MillraceError('MILL_STORE_CORRUPTED', `The state of task ${taskId} in ${directory} can’t be relied on: ${reason}`, {
+    details: { task: taskId, directory },
+  });
 }
 
 async function open(options: LevelEngineOptions): Promise<Engine> {
@@ -40,7 +64,7 @@ async function open(options: LevelEngineOptions): Promise<Engine> {
     cacheSize: options.blockCacheSize ?? defaultBytes,
   });
   await database.open();
-  return new LevelEngine(database, options.taskId);
+  return new LevelEngine(database, options);
 }
 
 function openFailure(options: LevelEngineOptions, error: unknown): MillraceError {
@@ -74,7 +98,7 @@ function openFailure(options: LevelEngineOptions, error: unknown): MillraceError
 class LevelEngine implements Engine {
   constructor(
     private readonly database: Database,
-    private readonly taskId: string,
+    private readonly options: LevelEngineOptions,
   ) {}
 
   get(key: Buffer): Buffer | undefined {
@@ -148,10 +172,21 @@ class LevelEngine implements Engine {
       code === 'LEVEL_BATCH_NOT_OPEN' ||
       code === 'LEVEL_SNAPSHOT_NOT_OPEN';
     const corrupted = code === 'LEVEL_CORRUPTION';
+    if (corrupted) this.markDamaged();
+    const { taskId } = this.options;
     return new MillraceError(
       closed ? 'MILL_STORE_CLOSED' : corrupted ? 'MILL_STORE_CORRUPTED' : 'MILL_STORE_IO',
-      `${what} the state of task ${this.taskId} failed: ${reason}`,
-      { cause: error, details: { task: this.taskId } },
+      `${what} the state of task ${taskId} failed: ${reason}`,
+      { cause: error, details: { task: taskId } },
     );
+  }
+
+  /** So that the next one to open it makes it anew: LevelDB opens it as if nothing were wrong. */
+  private markDamaged(): void {
+    try {
+      writeFileSync(join(this.options.directory, damageMark), '');
+    } catch {
+      // On a disk that can't be written the error itself is all there is to tell.
+    }
   }
 }

@@ -1,0 +1,136 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { cp, mkdtemp, open as openFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hasGap } from '../../../src/stores/engine/damaged-log.js';
+import type { Engine } from '../../../src/stores/engine/engine.js';
+import { openLevelEngine } from '../../../src/stores/engine/level-engine.js';
+
+// Many small writes, on a disk that others use.
+jest.setTimeout(60_000);
+
+const batches = 150;
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-damage-'));
+  folders.push(folder);
+  return folder;
+}
+
+const keyOf = (batch: number): Buffer => Buffer.from(`key-${batch % 40}`);
+const valueOf = (batch: number): string => `${batch} `.padEnd(900, 'x');
+const everything = { from: Buffer.alloc(0), to: Buffer.from([0xff]) };
+
+async function rowsOf(engine: Engine): Promise<[string, string][]> {
+  const scan = engine.scan(everything);
+  const rows: [string, string][] = [];
+  try {
+    for (let page = await scan.next(50); page.length > 0; page = await scan.next(50))
+      rows.push(...page.map(([key, value]): [string, string] => [key.toString(), value.toString()]));
+  } finally {
+    await scan.close();
+  }
+  return rows;
+}
+
+/** What the first so many batches leave. */
+function rowsAfter(count: number): [string, string][] {
+  const rows = new Map<string, string>();
+  for (let batch = 0; batch < count; batch++) rows.set(keyOf(batch).toString(), valueOf(batch));
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** A database of several log blocks, as a killed process leaves it. */
+async function killed(): Promise<{ readonly folder: string; readonly log: string; readonly bytes: Buffer }> {
+  const base = await newFolder();
+  const { engine } = await openLevelEngine({ directory: join(base, 'live'), taskId: '0_0' });
+  for (let batch = 0; batch < batches; batch++) {
+    const written = engine.batch();
+    written.put(keyOf(batch), Buffer.from(valueOf(batch)));
+    await written.write();
+  }
+  const folder = join(base, 'killed');
+  await cp(join(base, 'live'), folder, { recursive: true });
+  await engine.close();
+  const name = (await readdir(folder)).find((found) => found.endsWith('.log')) ?? '';
+  return { folder, log: name, bytes: await readFile(join(folder, name)) };
+}
+
+async function opened(directory: string): Promise<{ readonly rows: [string, string][]; readonly wiped: boolean }> {
+  const { engine, corrupted } = await openLevelEngine({ directory, taskId: '0_0' });
+  try {
+    return { rows: await rowsOf(engine), wiped: corrupted !== null };
+  } finally {
+    await engine.close();
+  }
+}
+
+describe('a database whose log is damaged', () => {
+  it('is made anew when batches are missing in the middle: else it would say that it is current', async () => {
+    const { folder, log, bytes } = await killed();
+    bytes[40_000] = (bytes[40_000] ?? 0) ^ 1;
+    await writeFile(join(folder, log), bytes);
+    expect(await opened(folder)).toEqual({ rows: [], wiped: true });
+    expect(await opened(folder)).toEqual({ rows: [], wiped: false });
+  });
+
+  it('is at an earlier batch when its end is cut off', async () => {
+    const { folder, log, bytes } = await killed();
+    await truncate(join(folder, log), bytes.length - 1000);
+    expect(await opened(folder)).toEqual({ rows: rowsAfter(batches - 2), wiped: false });
+  });
+
+  it('is as it was when nothing happened to it', async () => {
+    const { folder } = await killed();
+    expect(await opened(folder)).toEqual({ rows: rowsAfter(batches), wiped: false });
+  });
+
+  it('is, wherever a bit was flipped, bytes were zeroed or its end cut off, at some batch or empty', async () => {
+    const { folder, log, bytes } = await killed();
+    const states = new Set(Array.from({ length: batches + 1 }, (_, count) => JSON.stringify(rowsAfter(count))));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: bytes.length - 1 }),
+        fc.constantFrom('flipped', 'zeroed', 'cut'),
+        fc.integer({ min: 0, max: 7 }),
+        async (at, how, bit) => {
+          const copy = join(await newFolder(), 'copy');
+          await cp(folder, copy, { recursive: true });
+          const damaged = Buffer.from(bytes.subarray(0, how === 'cut' ? at : bytes.length));
+          if (how === 'flipped') damaged[at] = (damaged[at] ?? 0) ^ (1 << bit);
+          if (how === 'zeroed') damaged.fill(0, at, Math.min(at + 512, damaged.length));
+          await writeFile(join(copy, log), damaged);
+          const { rows, wiped } = await opened(copy);
+          await rm(copy, { recursive: true });
+          if (wiped) expect(rows).toEqual([]);
+          else expect(states.has(JSON.stringify(rows))).toBe(true);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is taken as it is when its last blocks hold nothing, as after a power loss', () => {
+    expect(hasGap(Buffer.alloc(100_000))).toBe(false);
+    expect(hasGap(Buffer.alloc(0))).toBe(false);
+  });
+});
+
+describe('a database with a damaged table', () => {
+  it('is made anew by the one who opens it next, once a read has found the damage', async () => {
+    const { folder } = await killed();
+    // LevelDB turns the log into a table when it opens.
+    await opened(folder);
+    const table = (await readdir(folder)).find((name) => name.endsWith('.ldb')) ?? '';
+    const handle = await openFile(join(folder, table), 'r+');
+    await handle.write(Buffer.alloc(1500, 0xff), 0, 1500, 0);
+    await handle.close();
+    await expect(opened(folder)).rejects.toMatchObject({ code: 'MILL_STORE_CORRUPTED' });
+    expect(await opened(folder)).toEqual({ rows: [], wiped: true });
+  });
+});
