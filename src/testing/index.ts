@@ -11,3 +11,6 @@ export type { TestDriverConfig } from './test-driver-config.js';
 export { TestInputTopic, type PipeOptions } from './test-input-topic.js';
 export { TestOutputTopic } from './test-output-topic.js';
 export type { TestRecord } from './test-record.js';
+export { TestHarness } from './test-harness.js';
+export type { HarnessOutputs, HarnessRecord, HarnessTimer, TestHarnessOptions } from './test-harness.js';
+export type { HarnessSnapshot } from './harness-snapshot.js';

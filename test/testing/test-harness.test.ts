@@ -1,0 +1,200 @@
+/** One operator in the test's hand, as with Flink's operator test harnesses. */
+import { describe, expect, it } from '@jest/globals';
+import type { KStream } from '../../src/dsl/kstream.js';
+import type { FiredTimer, KeyedProcessor, KeyedProcessorContext } from '../../src/processors/event-time/keyed-processor.js';
+import type { Record } from '../../src/processors/processor.js';
+import { mapState, valueState } from '../../src/processors/state/state-descriptor.js';
+import type { ValueState } from '../../src/processors/state/keyed-state.js';
+import { serdes } from '../../src/serdes/serdes.js';
+import { TestHarness, type HarnessRecord, type TestHarnessOptions } from '../../src/testing/test-harness.js';
+import type { Windowed } from '../../src/time/windowed.js';
+import { tumbling } from '../../src/time/time-windows.js';
+import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
+
+const numbers = { keySerde: serdes.string, valueSerde: serdes.double };
+
+const sumAndCount = {
+  initial: () => [0, 0] as [number, number],
+  add: ([sum, count]: [number, number], value: number): [number, number] => [sum + value, count + 1],
+  result: ([sum, count]: [number, number]) => `${sum}/${count}/${sum / count}`,
+};
+
+const minuteMean = (readings: KStream<string, number>) =>
+  readings
+    .keyBy()
+    .window(tumblingEventTime({ size: 60_000 }), { allowedLateness: 10_000 })
+    .aggregate(sumAndCount, { name: 'mean', sideOutputLate: true });
+
+const shown = ({ key, value, timestamp }: HarnessRecord) => [(key as Windowed<string>).key, value, timestamp];
+
+const total = valueState<number>('total', { serde: serdes.double, ttl: { ttl: 1_000 } });
+
+/** Sums; says the sum a second of event time after each value, and `old` a second of the clock after. */
+class Reminder implements KeyedProcessor<string, number, string, string> {
+  declare private context: KeyedProcessorContext<string, string, string>;
+  declare private total: ValueState<number>;
+
+  init(context: KeyedProcessorContext<string, string, string>): void {
+    this.context = context;
+    this.total = context.state(total);
+  }
+
+  process({ value, timestamp }: Record<string, number>): void {
+    this.total.update((this.total.value() ?? 0) + value);
+    this.context.timers.registerEventTimer(timestamp + 1_000);
+    this.context.timers.registerProcessingTimer(this.context.wallClock() + 2_000);
+  }
+
+  onTimer({ key, kind }: FiredTimer<string>): void | Promise<void> {
+    return this.context.forward({ key, value: kind === 'event' ? String(this.total.value()) : 'old' });
+  }
+}
+
+const reminder = (values: KStream<string, number>) => values.keyBy().process(() => new Reminder(), { name: 'reminder', states: [total] });
+
+const open = (options: Partial<TestHarnessOptions<string, number>> = {}) => new TestHarness(reminder, { ...numbers, ...options });
+
+describe('a harness', () => {
+  it('takes records and watermarks one by one, and gives results and side outputs', async () => {
+    await using harness = new TestHarness(minuteMean, numbers);
+    await harness.push('device-A', 20, { timestamp: 12_000 });
+    await harness.push('device-A', 22, { timestamp: 40_000 });
+    await harness.pushWatermark(59_998);
+    expect(harness.outputs()).toEqual([]);
+    await harness.pushWatermark(59_999);
+    expect(harness.outputs().map(shown)).toEqual([['device-A', '42/2/21', 59_999]]);
+    await harness.push('device-A', 24, { timestamp: 20_000 });
+    expect(harness.outputs().map(shown)).toEqual([['device-A', '66/3/22', 59_999]]);
+    await harness.pushWatermark(69_999);
+    await harness.push('device-A', 99, { timestamp: 20_000 });
+    expect(harness.outputs()).toEqual([]);
+    expect(harness.outputs('late')).toEqual([{ key: 'device-A', value: 99, timestamp: 20_000 }]);
+    expect(harness.watermark).toBe(69_999);
+  });
+
+  it('takes watermarks of one partition: time is the lowest of them', async () => {
+    await using harness = new TestHarness(minuteMean, { ...numbers, parallelism: 2 });
+    for (const key of ['a', 'b', 'c', 'd']) await harness.push(key, 1, { timestamp: 0 });
+    await harness.pushWatermark(100_000, { partition: 0 });
+    const first = harness.outputs().length;
+    expect(harness.watermark).toBe(-Infinity);
+    await harness.pushWatermark(100_000, { partition: 1 });
+    expect(first).toBeLessThan(4);
+    expect(first + harness.outputs().length).toBe(4);
+  });
+
+  it('shows timers and state, and fires by event time and by the clock', async () => {
+    await using harness = open({ wallClock: 50 });
+    await harness.push('a', 5, { timestamp: 100 });
+    expect(await harness.timers()).toEqual([
+      { kind: 'event', key: 'a', time: 1_100, namespace: '' },
+      { kind: 'processing', key: 'a', time: 2_050, namespace: '' },
+    ]);
+    expect((await harness.state(total, 'a')).value()).toBe(5);
+    expect((await harness.state(total, 'b')).value()).toBeNull();
+    await harness.pushWatermark(1_100);
+    expect(harness.outputs()).toEqual([{ key: 'a', value: '5', timestamp: 1_100 }]);
+    await harness.advanceTime(2_000);
+    expect(harness.outputs().map(({ value }) => value)).toEqual(['old']);
+    expect(await harness.timers()).toEqual([]);
+    // Its time to live has passed meanwhile.
+    expect((await harness.state(total, 'a')).value()).toBeNull();
+  });
+
+  it('lets state be set before a record', async () => {
+    await using harness = open();
+    (await harness.state(total, 'a')).update(37);
+    await harness.push('a', 5, { timestamp: 0 });
+    expect((await harness.state(total, 'a', 'reminder')).value()).toBe(42);
+  });
+
+  it('counts what is dropped', async () => {
+    await using harness = open();
+    await harness.push(null, 1);
+    expect(harness.dropped.get('null-key')).toBe(1);
+  });
+});
+
+describe('a snapshot', () => {
+  it.each([
+    [1, 1],
+    [1, 3],
+    [4, 2],
+  ])('of parallelism %d goes on in one of parallelism %d: state, timers and time', async (before, after) => {
+    await using first = open({ parallelism: before });
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const [index, key] of keys.entries()) await first.push(key, index, { timestamp: 100 });
+    await first.pushWatermark(500);
+    const snapshot = await first.snapshot();
+    await first.push('a', 1_000, { timestamp: 100 });
+
+    await using second = open({ parallelism: after, from: snapshot });
+    expect(await second.timers()).toHaveLength(12);
+    for (const [index, key] of keys.entries()) expect((await second.state(total, key)).value()).toBe(index);
+    expect(second.watermark).toBe(500);
+    for (const key of keys) await second.push(key, 10, { timestamp: 100 });
+    await second.pushWatermark(1_100);
+    expect(
+      second
+        .outputs()
+        .map(({ key, value }) => `${String(key)}${String(value)}`)
+        .sort(),
+    ).toEqual(keys.map((key, index) => `${key}${index + 10}`));
+  });
+
+  it('holds open windows: 42/2 before it, 66/3 after the third reading', async () => {
+    await using first = new TestHarness(minuteMean, numbers);
+    await first.push('device-A', 20, { timestamp: 12_000 });
+    await first.push('device-A', 22, { timestamp: 40_000 });
+    await using second = new TestHarness(minuteMean, { ...numbers, parallelism: 3, from: await first.snapshot() });
+    await second.push('device-A', 24, { timestamp: 20_000 });
+    await second.pushWatermark(59_999);
+    expect(second.outputs().map(shown)).toEqual([['device-A', '66/3/22', 59_999]]);
+  });
+
+  it('keeps the time of the clock, and lets time pass before it is restored', async () => {
+    await using first = open({ wallClock: 5_000 });
+    await first.push('a', 1, { timestamp: 0 });
+    const from = await first.snapshot();
+    await using second = open({ from });
+    expect(second.wallClock).toBe(5_000);
+    await using later = open({ from, wallClock: 6_000 });
+    expect((await later.state(total, 'a')).value()).toBeNull();
+  });
+
+  it('is refused where the operator keeps windows in stream time, or has other stores', async () => {
+    const windowed = (values: KStream<string, number>) =>
+      values
+        .groupByKey()
+        .windowedBy(tumbling({ size: 10 }))
+        .count({ materialized: { storeName: 'counts' } })
+        .toStream();
+    await using harness = new TestHarness(windowed, numbers);
+    await expect(harness.snapshot()).rejects.toMatchObject({ code: 'MILL_STATE_INVALID' });
+    await using first = open();
+    const from = await first.snapshot();
+    await using other = new TestHarness(minuteMean, { ...numbers, from });
+    await expect(other.push('a', 1)).rejects.toMatchObject({
+      code: 'MILL_CONFIG_INVALID',
+      message: expect.stringContaining('reminder-state'),
+    });
+  });
+});
+
+describe('a harness refuses', () => {
+  it('options, outputs and operators that are not there', async () => {
+    const invalid = expect.objectContaining({ code: 'MILL_CONFIG_INVALID' });
+    expect(() => new TestHarness(reminder, { keySerde: serdes.string } as never)).toThrow(invalid);
+    expect(() => open({ paralelism: 2 } as never)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining('did you mean parallelism?') }),
+    );
+    expect(() => open({ parallelism: 0 })).toThrow(invalid);
+    expect(() => new TestHarness((() => undefined) as never, numbers)).toThrow(invalid);
+    await using harness = open();
+    expect(() => harness.outputs('late')).toThrow(invalid);
+    await expect(harness.timers('remainder')).rejects.toThrow(invalid);
+    await expect(harness.pushWatermark('1' as never)).rejects.toThrow(invalid);
+    const unknown = mapState('unknown');
+    expect((await harness.state(unknown, 'a')).isEmpty()).toBe(true);
+  });
+});
