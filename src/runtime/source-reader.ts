@@ -3,6 +3,7 @@ import { MillraceError } from '../errors.js';
 import type { Downstream } from '../processors/operator.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { TimestampExtractor } from '../time/timestamp-extractor.js';
+import { failOnInvalidTimestamp } from '../time/timestamp-extractors.js';
 import type { SourceNode } from '../topology/nodes.js';
 import type { TaskFailures } from './failures.js';
 import type { RecordQueue } from './record-queue.js';
@@ -34,7 +35,8 @@ export class SourceReader {
   ) {
     this.keySerde = env.serde(node.keySerde, serdeOwner(node), 'key');
     this.valueSerde = env.serde(node.valueSerde, serdeOwner(node), 'value');
-    this.extractor = node.timestampExtractor;
+    // It gives the record's own time or fails, as is done without one: then nothing need be decoded ahead, and what nobody reads not at all.
+    this.extractor = node.timestampExtractor === failOnInvalidTimestamp ? null : node.timestampExtractor;
     this.extractsAtHead = this.extractor !== null || node.watermarks?.readsValues === true;
   }
 

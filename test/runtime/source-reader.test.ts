@@ -3,6 +3,7 @@ import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import type { Serde } from '../../src/serdes/serde.js';
 import { logAndSkipOnInvalidTimestamp, usePartitionTimeOnInvalidTimestamp } from '../../src/time/timestamp-extractors.js';
+import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import { deferred, settle, TaskRig } from './harness/task-rig.js';
 
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
@@ -35,6 +36,29 @@ describe('a source', () => {
       ['k', null],
       ['', ''],
     ]);
+  });
+
+  it('of a repartition topic, too, leaves values alone that nobody behind it reads', async () => {
+    let decoded = 0;
+    const { decode } = serdes.string;
+    const counted: Serde<string> = {
+      ...serdes.string,
+      total: true,
+      decode: (...bytes) => {
+        decoded++;
+        return decode(...bytes);
+      },
+    };
+    const builder = new StreamsBuilder();
+    builder
+      .stream('in', text)
+      .groupBy((value) => value, { keySerde: serdes.string, valueSerde: counted })
+      .count();
+    await using driver = new TopologyTestDriver(builder.build());
+    for (const value of ['a', 'b', 'a']) await driver.inputTopic('in', text).pipe('k', value);
+    expect(decoded).toBe(0);
+    const [name] = builder.build().stores.keys();
+    expect(await (await driver.view<string, number>(name ?? '')).get('a')).toBe(2);
   });
 
   it('waits for a serde that answers by a promise, and keeps the order', async () => {
