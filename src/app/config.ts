@@ -9,6 +9,15 @@ import type { RestartOptions, RestartStrategy } from '../runtime/restart-strateg
 import type { DeserializationHandler, ProcessingHandler, ProductionHandler, HandlerRetryOptions } from '../runtime/error-policy.js';
 import { isSerde } from '../serdes/checked-serde.js';
 import type { Serde } from '../serdes/serde.js';
+import {
+  defaultMemoryBytes,
+  leastBufferedBytes,
+  leastMemoryBytes,
+  leastUncommittedBytes,
+  memoryFault,
+  memoryShares,
+  type MemoryShares,
+} from './memory-shares.js';
 import { offsetResetOption, type OffsetReset } from '../time/offset-reset.js';
 
 /** Options of a `StreamsApp`. Names follow Kafka Streams' where it has one; times are milliseconds, sizes bytes. */
@@ -32,11 +41,16 @@ export interface StreamsConfig {
   readonly stateDir?: string;
   /** Where stores keep their rows. Default `leveldb`. */
   readonly storeEngine?: 'leveldb' | 'memory';
-  /** Memory for clean cached rows of all stores, bytes. Default 64 MiB. */
+  /**
+   * Memory for data on its way, bytes: cached rows, uncommitted changes and output (of the epoch that fills and the one that commits), records fetched ahead. At least 1 MiB. Default a
+   * quarter of Node's heap limit, 256 MiB at most. The three options below are its parts; what is not given of them shares the rest.
+   */
+  readonly maxMemoryBytes?: number;
+  /** Memory for clean cached rows of all stores, bytes. Default a quarter of `maxMemoryBytes`. */
   readonly statestoreCacheMaxBytes?: number;
-  /** Dirty state and output held in memory before the epoch is committed early, bytes. Default 64 MiB. */
+  /** Dirty state and output held in memory before the epoch is committed early, bytes. Default a quarter of `maxMemoryBytes`; two epochs may be held. */
   readonly maxUncommittedBytes?: number;
-  /** Input records held in memory, bytes. Default 64 MiB. */
+  /** Input records held in memory, bytes. Default a quarter of `maxMemoryBytes`. */
   readonly maxBufferedBytes?: number;
   /** How long a task with an empty input waits before it goes on with the others, ms. 0 (default): while data is known to be on the broker. -1: never waits. */
   readonly maxTaskIdleMs?: number;
@@ -119,6 +133,7 @@ export type ResolvedConfig = Required<
   Omit<
     StreamsConfig,
     | 'bootstrapServers'
+    | 'maxMemoryBytes'
     | 'defaultKeySerde'
     | 'defaultValueSerde'
     | 'ssl'
@@ -145,7 +160,6 @@ export type ResolvedConfig = Required<
     readonly restart: RestartStrategy | null;
   };
 
-const mebibyte = 1024 * 1024;
 /** Each is a worker with a heap of its own. */
 const mostThreads = 128;
 
@@ -170,9 +184,7 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     threads: config.threads ?? 1,
     stateDir: config.stateDir ?? null,
     storeEngine: config.storeEngine ?? 'leveldb',
-    statestoreCacheMaxBytes: config.statestoreCacheMaxBytes ?? 64 * mebibyte,
-    maxUncommittedBytes: config.maxUncommittedBytes ?? 64 * mebibyte,
-    maxBufferedBytes: config.maxBufferedBytes ?? 64 * mebibyte,
+    ...sharesOf(config),
     maxTaskIdleMs: config.maxTaskIdleMs ?? 0,
     autoOffsetReset: config.autoOffsetReset ?? 'earliest',
     sessionTimeout: config.sessionTimeout ?? 10_000,
@@ -206,6 +218,17 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
   };
 }
 
+/** A part that is given beside no total is not taken from the others. */
+function sharesOf(config: StreamsConfig): MemoryShares {
+  if (config.maxMemoryBytes !== undefined) return memoryShares(config.maxMemoryBytes, config);
+  const shares = memoryShares(defaultMemoryBytes(), {});
+  return {
+    statestoreCacheMaxBytes: config.statestoreCacheMaxBytes ?? shares.statestoreCacheMaxBytes,
+    maxUncommittedBytes: config.maxUncommittedBytes ?? shares.maxUncommittedBytes,
+    maxBufferedBytes: config.maxBufferedBytes ?? shares.maxBufferedBytes,
+  };
+}
+
 const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'applicationId',
   'bootstrapServers',
@@ -215,6 +238,7 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'threads',
   'stateDir',
   'storeEngine',
+  'maxMemoryBytes',
   'statestoreCacheMaxBytes',
   'maxUncommittedBytes',
   'maxBufferedBytes',
@@ -311,8 +335,14 @@ function findFaults(config: StreamsConfig): string[] {
   if (typeof config.threads === 'number' && config.threads > mostThreads) faults.push(`threads must be at most ${mostThreads}`);
   milliseconds(faults, config, 'commitInterval', 0);
   atLeast(faults, config, 'statestoreCacheMaxBytes', 0);
-  atLeast(faults, config, 'maxUncommittedBytes', 64 * 1024);
-  atLeast(faults, config, 'maxBufferedBytes', 64 * 1024);
+  atLeast(faults, config, 'maxUncommittedBytes', leastUncommittedBytes);
+  atLeast(faults, config, 'maxBufferedBytes', leastBufferedBytes);
+  const memoryFaults = faults.length;
+  atLeast(faults, config, 'maxMemoryBytes', leastMemoryBytes);
+  if (config.maxMemoryBytes !== undefined && faults.length === memoryFaults) {
+    const fault = memoryFault(config.maxMemoryBytes, config);
+    if (fault !== null) faults.push(fault);
+  }
   milliseconds(faults, config, 'maxTaskIdleMs', -1);
   milliseconds(faults, config, 'sessionTimeout', 1);
   milliseconds(faults, config, 'heartbeatInterval', 1);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { resolveConfig, type StreamsConfig } from '../../src/app/config.js';
+import { defaultMemoryBytes } from '../../src/app/memory-shares.js';
 import type { MillraceError } from '../../src/errors.js';
 import { silentLogger } from '../../src/observability/logger.js';
 
@@ -116,6 +117,55 @@ describe('defaults', () => {
   });
 });
 
+describe('maxMemoryBytes', () => {
+  const partsOf = (config: Partial<StreamsConfig>) => {
+    const {
+      statestoreCacheMaxBytes: cache,
+      maxUncommittedBytes: epoch,
+      maxBufferedBytes: buffers,
+    } = resolveConfig({ ...least, ...config });
+    return { cache, epoch, buffers };
+  };
+
+  it('is divided among cache, two epochs and buffers', () => {
+    expect(partsOf({ maxMemoryBytes: 40_000_000 })).toEqual({ cache: 10_000_000, epoch: 10_000_000, buffers: 10_000_000 });
+  });
+
+  it('gives the parts that are not named what those that are leave of it', () => {
+    expect(partsOf({ maxMemoryBytes: 40_000_000, statestoreCacheMaxBytes: 0 })).toEqual({
+      cache: 0,
+      epoch: 13_333_333,
+      buffers: 13_333_333,
+    });
+    expect(partsOf({ maxMemoryBytes: 40_000_000, maxUncommittedBytes: 15_000_000 })).toEqual({
+      cache: 5_000_000,
+      epoch: 15_000_000,
+      buffers: 5_000_000,
+    });
+  });
+
+  it('is a quarter of the heap limit by default, and 256 MiB at most', () => {
+    expect([100, 400, 4000].map((mebibytes) => defaultMemoryBytes(mebibytes * 2 ** 20) / 2 ** 20)).toEqual([25, 100, 256]);
+  });
+
+  it('does not hold for a part that is given alone, nor for the others then', () => {
+    const untouched = partsOf({});
+    expect(partsOf({ maxBufferedBytes: 2 ** 30 })).toEqual({ ...untouched, buffers: 2 ** 30 });
+  });
+
+  // The parts are what is kept to, so their sum is what counts.
+  it.each([{}, { maxBufferedBytes: 70_000 }, { statestoreCacheMaxBytes: 200_000, maxUncommittedBytes: 80_000 }])(
+    'is never exceeded by its parts (given: %j)',
+    (given) => {
+      for (const mebibytes of [1, 3, 10, 1000]) {
+        const maxMemoryBytes = mebibytes * 2 ** 20;
+        const { cache, epoch, buffers } = partsOf({ maxMemoryBytes, ...given });
+        expect(cache + 2 * epoch + buffers).toBeLessThanOrEqual(maxMemoryBytes);
+      }
+    },
+  );
+});
+
 describe('faults', () => {
   it('are all listed at once', () => {
     const faults = faultsOf({
@@ -161,6 +211,12 @@ describe('faults', () => {
     [{ commitInterval: 10_000 }, 'commitInterval must be below transactionTimeout'],
     [{ statestoreCacheMaxBytes: -1 }, 'statestoreCacheMaxBytes must be'],
     [{ maxUncommittedBytes: 1000 }, 'maxUncommittedBytes must be'],
+    [{ maxMemoryBytes: 1000 }, 'maxMemoryBytes must be a number of at least 1048576'],
+    [{ maxMemoryBytes: '1g' }, 'maxMemoryBytes must be a number of at least 1048576'],
+    [
+      { maxMemoryBytes: 2 ** 20, maxUncommittedBytes: 2 ** 19, maxBufferedBytes: 2 ** 16 },
+      'maxMemoryBytes (1048576) is too small for maxUncommittedBytes and maxBufferedBytes: they need 1114112, maxUncommittedBytes counting twice',
+    ],
     [{ maxTaskIdleMs: -2 }, 'maxTaskIdleMs must be'],
     [{ sessionTimeout: 0 }, 'sessionTimeout must be'],
     [{ heartbeatInterval: 0 }, 'heartbeatInterval must be'],
