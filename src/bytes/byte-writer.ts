@@ -9,7 +9,11 @@ export class ByteWriter {
   buffer: Buffer;
   /** Bytes written. */
   length = 0;
-  /** The buffer grows past this length only when it has to: more is seldom written. */
+  /**
+   * The buffer grows past this length only when it has to: more is seldom written.
+   *
+   * @internal
+   */
   usualLimit = Infinity;
 
   constructor(initialCapacity = 256) {

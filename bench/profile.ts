@@ -1,0 +1,47 @@
+/** `node scripts/run.mjs bench/profile.ts FILE…`: where the time of CPU profiles went, by stage and by function. */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { runMain } from '../scripts/run-main.js';
+import { forEachSample, type CpuProfile, type Frame } from './profile/cpu-profile.js';
+import { stageOf } from './profile/stages.js';
+
+const functionsShown = 40;
+
+async function main(files: readonly string[]): Promise<number> {
+  if (files.length === 0) {
+    console.error('Usage: node scripts/run.mjs bench/profile.ts FILE.cpuprofile…');
+    return 2;
+  }
+  for (const file of files) {
+    const profile = JSON.parse(await readFile(file, 'utf8')) as CpuProfile;
+    const stages = new Map<string, number>();
+    const functions = new Map<string, number>();
+    forEachSample(profile, (stack, ms) => {
+      add(stages, stageOf(stack), ms);
+      add(functions, placeOf(stack[0]), ms);
+    });
+    console.log(`\n${file}`);
+    print(stages, stages.size);
+    console.log('by function, its own time:');
+    print(functions, functionsShown);
+  }
+  return 0;
+}
+
+function add(sums: Map<string, number>, name: string, ms: number): void {
+  sums.set(name, (sums.get(name) ?? 0) + ms);
+}
+
+function placeOf(frame: Frame | undefined): string {
+  if (frame === undefined) return '(unknown)';
+  return frame.url === '' ? frame.name : `${frame.name} ${basename(frame.url)}:${frame.line}`;
+}
+
+function print(sums: ReadonlyMap<string, number>, count: number): void {
+  const total = [...sums.values()].reduce((sum, ms) => sum + ms, 0);
+  for (const [name, ms] of [...sums].sort((a, b) => b[1] - a[1]).slice(0, count)) {
+    console.log(`${ms.toFixed(0).padStart(8)} ms ${((100 * ms) / total).toFixed(1).padStart(5)} %  ${name}`);
+  }
+}
+
+await runMain(() => main(process.argv.slice(2)));
