@@ -154,7 +154,7 @@ class FaultRun {
       this.all.push(new LabInstance({ process, proxies, stateDir, note, signal, onPid: (pid) => this.keep(name, pid) }));
     }
     for (const instance of this.all) instance.start();
-    await Promise.all(this.all.map(({ process }) => process.untilState('running')));
+    await Promise.all(this.all.map(({ process }) => process.untilState('running', settleMs)));
     job.input.start(options.rate);
   }
 
@@ -234,7 +234,7 @@ class FaultRun {
     if (outputs.length > 0) return outputs;
     const [last, ...others] = this.all as [LabInstance, ...LabInstance[]];
     for (const instance of others) await instance.stop();
-    await abortable(last.process.untilState('running'), options.signal);
+    await abortable(last.process.untilState('running', settleMs), options.signal);
     await last.stop();
     return stateDifferences(job, join(job.folder, 'instance-0', job.applicationId));
   }

@@ -29,23 +29,23 @@ export class TopicTail {
   /** Takes in what has come since the last time, up to the last stable offset (or the high watermark). */
   async poll(): Promise<readonly ReadRecord[]> {
     const metadata = await this.port.metadata([this.topic], { refresh: this.isStale });
-    this.isStale = false;
+    // Until it is read through: a leader that is gone makes it throw.
+    this.isStale = true;
     const partitions = metadata.topics.get(this.topic)?.partitions ?? [];
     this.positions ??= await this.starts(partitions.length);
-    if (this.positions === null) {
-      this.isStale = true;
-      return this.records;
-    }
+    if (this.positions === null) return this.records;
     const ends = await this.port.listOffsets(
       partitions.map(({ partition }) => ({ topic: this.topic, partition, at: 'latest' as const, isolation: this.isolation })),
     );
+    let isStale = false;
     for (const { partition, offset: end, errorCode } of ends) {
       let isReadable = errorCode === 0;
       while (isReadable && (this.positions[partition] ?? 0) < end) {
         isReadable = await this.read(partition, partitions[partition]?.leader ?? -1, this.positions);
       }
-      if (!isReadable) this.isStale = true;
+      if (!isReadable) isStale = true;
     }
+    this.isStale = isStale;
     return this.records;
   }
 
