@@ -148,6 +148,37 @@ describe('a join window store with more records than its cache holds', () => {
     await state.close({ clean: true });
   });
 
+  it('writes the newest epoch’s records of a key also when memory is let go of while the engine is written', async () => {
+    const specs = [joinWindowStore({ name: 'j', engine: 'leveldb', retention: 40_000, valueSerde: serdes.string })];
+    const directory = await directories.make();
+    const state = await openState({ directory, specs, cacheBytes: 300_000 });
+    const store = state.store('j') as JoinWindowStore<string, string>;
+    const changelog = new Changelog();
+    for (let i = 0; i < 200; i++) store.put(`clean ${i}`, 'x'.repeat(6_000), 10_000);
+    await commitEpoch(state, 1, changelog);
+    store.put('k', 'old', 10_000);
+    state.freeze(2, changelog);
+    store.put('k', 'new', 10_001);
+    for (let i = 0; i < 2_100; i++) store.put(`k${i}`, 'y', 10_001);
+    state.freeze(3, changelog);
+    for (const epoch of [2, 3]) state.committed(epoch, new Map());
+    const { segments } = (state as unknown as { stores: Map<string, { state: { segments: { all: { memory: unknown }[] } } }> }).stores.get(
+      'j',
+    )!.state;
+    const flushed = state.flush();
+    // The first slice of the batch is built, the second one is not.
+    await new Promise(setImmediate);
+    const before = segments.all[0]?.memory;
+    for (let i = 0; i < 200; i++) store.fetch(`clean ${i}`, 0, 20_000);
+    expect(segments.all[0]?.memory).not.toBe(before);
+    await flushed;
+    await state.close({ clean: true });
+
+    const again = await openState({ directory, specs });
+    expect((again.store('j') as JoinWindowStore<string, string>).fetch('k', 0, 20_000).map(({ value }) => value)).toEqual(['old', 'new']);
+    await again.close({ clean: true });
+  });
+
   it('refuses a value of the wrong type at its record, and keeps what it had', async () => {
     const state = await openState({ directory: null, specs: [joinWindowStore({ name: 'j', retention: 1000, valueSerde: serdes.int32 })] });
     const store = state.store('j') as JoinWindowStore<string, unknown>;

@@ -131,6 +131,10 @@ export class RecordMemory {
     return true;
   }
 
+  markOf(key: number): number {
+    return this.keys[key * keyFields + markField] as number;
+  }
+
   // ---- records
 
   /** Writes everything of a record that precedes its value; the value's bytes follow, then `close`. */

@@ -160,7 +160,11 @@ export class RecordSegments implements Evictable {
     const fresh = new RecordMemory();
     const keys = new Map<number, number>();
     const keep = (key: number): void => {
-      if (!keys.has(key)) keys.set(key, fresh.addKey(old.hashOf(key), old.bytes.buffer, old.keyStart(key), old.keyEnd(key)));
+      if (keys.has(key)) return;
+      const number = fresh.addKey(old.hashOf(key), old.bytes.buffer, old.keyStart(key), old.keyEnd(key));
+      // An engine write may be under way: what it has of the key must not be overwritten by an older epoch's.
+      fresh.mark(number, old.markOf(key));
+      keys.set(key, number);
     };
     for (const record of numbersIn(active, segment)) keep(old.keyOf(record));
     for (const layer of this.layers.frozen()) for (const key of numbersIn(layer, segment)) keep(key);
