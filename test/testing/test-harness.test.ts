@@ -115,6 +115,66 @@ describe('a harness', () => {
   });
 });
 
+describe('an operator in a harness', () => {
+  class Counter implements KeyedProcessor<string, number, string, string> {
+    declare private context: KeyedProcessorContext<string, string, string>;
+    declare private total: ValueState<number>;
+    private own = 0;
+
+    init(context: KeyedProcessorContext<string, string, string>): void {
+      this.context = context;
+      this.total = context.state(total);
+    }
+
+    process({ key, value, timestamp }: Record<string, number>): void | Promise<void> {
+      this.own += value;
+      this.total.update((this.total.value() ?? 0) + value);
+      return this.context.forward({ key, value: `${this.own} ${this.total.value()} @${timestamp}` });
+    }
+  }
+  const values = (harness: TestHarness<string, number>, name?: string) => harness.outputs(name).map(({ value }) => value);
+  const counter = (input: KStream<string, number>) => input.keyBy().process(() => new Counter(), { name: 'counter', states: [total] });
+
+  it('has what was declared as state, and nothing that a processor keeps for itself, when another takes over', async () => {
+    await using first = new TestHarness(counter, numbers);
+    await first.push('a', 5, { timestamp: 0 });
+    await using second = new TestHarness(counter, { ...numbers, from: await first.snapshot() });
+    await second.push('a', 1, { timestamp: 0 });
+    expect(values(second)).toEqual(['1 6 @0']);
+  });
+
+  it('holds no record back and sorts none: they come to the operator as they were pushed', async () => {
+    await using harness = new TestHarness(counter, numbers);
+    await harness.pushWatermark(1_000);
+    for (const timestamp of [5_000, 20, 3_000]) await harness.push('a', 1, { timestamp });
+    expect(values(harness)).toEqual(['1 1 @5000', '2 2 @20', '3 3 @3000']);
+  });
+
+  it('two operators keep apart what they hold of one key, also under one name of a state', async () => {
+    const both = (input: KStream<string, number>) => ({
+      all: counter(input),
+      large: input
+        .filter((value) => value > 9)
+        .keyBy()
+        .process(() => new Counter(), { name: 'large-counter', states: [total] }),
+    });
+    await using harness = new TestHarness(both, numbers);
+    for (const value of [1, 10, 2]) await harness.push('a', value, { timestamp: 0 });
+    expect(values(harness, 'all')).toEqual(['1 1 @0', '11 11 @0', '13 13 @0']);
+    expect(values(harness, 'large')).toEqual(['10 10 @0']);
+    await expect(harness.state(total, 'a')).rejects.toMatchObject({ message: expect.stringContaining('counter, large-counter') });
+  });
+
+  it('is empty again: a window that has ended leaves neither state nor timers', async () => {
+    await using harness = new TestHarness(minuteMean, numbers);
+    for (let i = 0; i < 50; i++) await harness.push('a', i, { timestamp: i });
+    expect((await harness.snapshot()).stores.get('mean-state')?.length).toBeLessThan(5);
+    await harness.pushWatermark(70_000);
+    expect((await harness.snapshot()).stores.get('mean-state')).toEqual([]);
+    expect(await harness.timers()).toEqual([]);
+  });
+});
+
 describe('a snapshot', () => {
   it.each([
     [1, 1],
