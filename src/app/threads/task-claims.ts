@@ -47,6 +47,11 @@ export class TaskClaims {
     for (const taskId of new Set([...this.holding.keys(), ...this.queues.keys()])) this.drop(taskId, (claim) => claim.holder === holder);
   }
 
+  /** The thread that has the folder, in its present life; null: none. */
+  holderOf(taskId: string): number | null {
+    return this.holding.get(taskId)?.holder ?? null;
+  }
+
   /** Does something to folders that are not in use while none changes hands. */
   async alone<T>(work: (inUse: ReadonlySet<string>) => Promise<T>): Promise<T> {
     this.exclusiveWorks++;

@@ -27,6 +27,8 @@ export interface ThreadedParts extends EngineParts {
   readonly sent: StreamsConfig;
 }
 
+/** Threads tell how they stand more often than that. Counted by a timer of this thread, so that a process that was frozen blames nobody, ms. */
+const beatMs = 1_000;
 /** Between two looks at threads that were replaced during a bounded run, ms. */
 const lookAgainMs = 50;
 const restoreEvents: readonly RestoreEvent[] = ['onStart', 'onBatch', 'onEnd'];
@@ -53,6 +55,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
   private lives = 0;
   private viewOf = { thread: -1, generation: -1 };
   private paused = false;
+  private beats: NodeJS.Timeout | undefined;
   private changes: Promise<unknown> = Promise.resolve();
   private readonly closed = new AbortController();
 
@@ -71,6 +74,10 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
 
   open(options: StartOptions): Promise<void> {
     this.options = options;
+    this.beats = setInterval(() => {
+      for (const worker of this.workers.values()) worker.beatsMissed++;
+    }, beatMs);
+    this.beats.unref();
     this.opening = this.openAll(this.parts.config.threads);
     return this.opening;
   }
@@ -83,6 +90,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
     await this.opening?.catch(() => undefined);
     // A thread that was begun as the first await here went on.
     await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(false, leaveGroup)));
+    clearInterval(this.beats);
     await this.directory?.release();
     for (const fault of faults) this.parts.config.logger.error({ err: fault }, 'a stream thread failed to close');
     if (faults.length > 0) throw faults[0];
@@ -91,6 +99,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
   async abandon(): Promise<void> {
     this.closed.abort(new MillraceError('MILL_STATE_INVALID', 'the app is being shut down'));
     await Promise.allSettled([...this.workers.values()].map((worker) => worker.abandon()));
+    clearInterval(this.beats);
     await this.directory?.release();
   }
 
@@ -234,7 +243,10 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
       setup,
       name: `${config.applicationId} stream thread ${index}`,
       calls: {
-        claim: ({ taskId, ticket }) => this.claims.claim({ taskId, ticket, holder: life }),
+        claim: ({ taskId, ticket }) => {
+          this.endSilentHolder(taskId);
+          return this.claims.claim({ taskId, ticket, holder: life });
+        },
         removeStale: ({ owned, olderThanMs }) => this.removeStale(directory, owned, olderThanMs),
         rememberMember: async (memberId) => {
           await directory.rememberMember(String(index), memberId);
@@ -329,6 +341,18 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
 
   private reports(): readonly ThreadReport[] {
     return [...this.workers.values()].flatMap(({ report }) => report ?? []);
+  }
+
+  /**
+   * A thread that hangs in user code has lost its tasks once its session has ended, but it does not know, and keeps their folders. Who needs one of them ends it: what it does not
+   * answer for is taken for dead.
+   */
+  private endSilentHolder(taskId: string): void {
+    const holder = this.claims.holderOf(taskId);
+    const worker = [...this.workers.values()].find(({ life }) => life === holder);
+    const silentMs = (worker?.beatsMissed ?? 0) * beatMs;
+    if (silentMs > this.parts.config.sessionTimeout)
+      worker?.kill(`it did not answer for ${silentMs} ms, and another thread runs its task ${taskId} from now on`);
   }
 
   private livesOf(): readonly (readonly [number, WorkerThread])[] {

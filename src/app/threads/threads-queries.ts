@@ -1,4 +1,5 @@
 import { MillraceError } from '../../errors.js';
+import { delay } from '../../kafka/backoff.js';
 import type { Answer } from '../../queries/answer-query.js';
 import { closeAll } from '../../queries/close-sources.js';
 import type { Element, ElementSource } from '../../queries/element-source.js';
@@ -13,6 +14,11 @@ import { receiveElements, receiveValue, sendQuestion } from './sent-query.js';
 import type { SentAnswer, SentOutcome, StoreSerdes } from './sent-query.js';
 import type { ThreadsQueryHost } from './threads-query-host.js';
 import type { WorkerThread } from './worker-thread.js';
+
+/** That of a thread's own reads. */
+const defaultTimeoutMs = 10_000;
+/** A thread that waits for a commit says itself when its time is over, ms. */
+const graceMs = 1_000;
 
 /**
  * Reads the stores of all threads of an instance: asks each of them and puts the answers together.
@@ -36,11 +42,11 @@ export class ThreadsQueries implements StoreReads {
     const known = this.known(request.store);
     const serdes = this.serdes(known);
     const query = sendQuestion(request.query, serdes) as typeof request.query;
-    const all = await this.ask(known, (thread) => thread.query({ ...request, query }));
+    const all = await this.ask(known, request.timeout, (thread) => thread.query({ ...request, query }));
     const outcomes = new Map<number, PartitionOutcome>();
     for (const { thread, gives } of all) {
       for (const sent of gives) {
-        const outcome = await this.outcome(thread, request.query, sent, serdes);
+        const outcome = await this.outcome(thread, request.store, request.query, sent, serdes);
         const before = outcomes.get(outcome.partition);
         const [better, worse] = before === undefined || rank(outcome) < rank(before) ? [outcome, before] : [before, outcome];
         outcomes.set(outcome.partition, better);
@@ -60,12 +66,12 @@ export class ThreadsQueries implements StoreReads {
     const known = this.known(read.store);
     const serdes = this.serdes(known);
     const sent = sendQuestion(question, serdes);
-    const all = await this.ask(known, (thread) => thread.read({ read, question: sent }));
+    const all = await this.ask(known, read.timeout, (thread) => thread.read({ read, question: sent }));
     const given = new Map<number, PartitionAnswer>();
     const receive = async (): Promise<void> => {
       for (const { thread, gives } of all) {
         for (const { partition, position, answer } of gives.partitions) {
-          const received = await this.answer(thread, question, answer, serdes);
+          const received = await this.answer(thread, read.store, question, answer, serdes);
           // A task that has just moved from one thread to the other may be open in both.
           if (given.has(partition)) closeAll([received]);
           else given.set(partition, { partition, position, answer: received });
@@ -88,26 +94,35 @@ export class ThreadsQueries implements StoreReads {
   /** Every thread that runs; of a global store any one. A thread that ends meanwhile has nothing to say. */
   private async ask<T>(
     { spec, subTopology }: KnownStore,
+    timeout: number | undefined = defaultTimeoutMs,
     call: (thread: WorkerThread) => Promise<T>,
   ): Promise<{ readonly thread: WorkerThread; readonly gives: T }[]> {
     const why = this.host.closedBecause();
     if (why !== null)
       throw new MillraceError('MILL_STORE_NOT_AVAILABLE', `Store ${spec.name} can’t be read: ${why}.`, { details: { store: spec.name } });
     const asked = subTopology === null ? this.threads().slice(0, 1) : this.threads();
-    const results = await Promise.allSettled(asked.map(async (thread) => ({ thread, gives: await call(thread) })));
+    const results = await Promise.allSettled(
+      asked.map(async (thread) => ({ thread, gives: await inTime(call(thread), timeout + graceMs, spec.name, thread.index) })),
+    );
     const failed = results.find((result) => result.status === 'rejected' && !isGone(result.reason));
     if (failed?.status === 'rejected') throw failed.reason;
     return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }
 
-  private async outcome(thread: WorkerThread, query: Question, sent: SentOutcome, serdes: StoreSerdes): Promise<PartitionOutcome> {
+  private async outcome(
+    thread: WorkerThread,
+    store: string,
+    query: Question,
+    sent: SentOutcome,
+    serdes: StoreSerdes,
+  ): Promise<PartitionOutcome> {
     if (!sent.ok) return sent.error === null ? sent.failure : { ...sent.failure, error: receiveError(sent.error) };
-    return { ...sent, answer: await this.answer(thread, query, sent.answer, serdes) };
+    return { ...sent, answer: await this.answer(thread, store, query, sent.answer, serdes) };
   }
 
-  private async answer(thread: WorkerThread, question: Question, sent: SentAnswer, serdes: StoreSerdes): Promise<Answer> {
+  private async answer(thread: WorkerThread, store: string, question: Question, sent: SentAnswer, serdes: StoreSerdes): Promise<Answer> {
     if (sent.kind === 'value') return { kind: 'value', value: await receiveValue(question.kind, sent.value, serdes) };
-    return { kind: 'rows', sources: sent.sources.map((number) => new ThreadRows(thread, number, serdes)) };
+    return { kind: 'rows', sources: sent.sources.map((number) => new ThreadRows(thread, number, serdes, store)) };
   }
 
   private here({ subTopology }: KnownStore): LocalPartitions {
@@ -126,11 +141,15 @@ class ThreadRows implements ElementSource<unknown> {
     private readonly thread: WorkerThread,
     private readonly number: number,
     private readonly serdes: StoreSerdes,
+    private readonly store: string,
   ) {}
 
   async next(): Promise<readonly Element<unknown>[]> {
     try {
-      return await receiveElements(await this.thread.page(this.number), this.serdes);
+      return await receiveElements(
+        await inTime(this.thread.page(this.number), defaultTimeoutMs, this.store, this.thread.index),
+        this.serdes,
+      );
     } catch (error) {
       if (isGone(error)) throw new MillraceError('MILL_STORE_CLOSED', 'the stream thread has ended', { cause: error });
       throw error;
@@ -139,6 +158,24 @@ class ThreadRows implements ElementSource<unknown> {
 
   async close(): Promise<void> {
     await this.thread.closeRows(this.number).catch(() => undefined);
+  }
+}
+
+/** A thread that hangs in user code answers nothing. */
+async function inTime<T>(answer: Promise<T>, ms: number, store: string, thread: number): Promise<T> {
+  const patience = new AbortController();
+  const late = delay(ms, patience.signal).then(
+    () => {
+      throw new MillraceError('MILL_STORE_NOT_AVAILABLE', `Store ${store}: stream thread ${thread} did not answer within ${ms} ms.`, {
+        details: { store, thread },
+      });
+    },
+    () => new Promise<never>(() => undefined),
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    patience.abort();
   }
 }
 

@@ -27,9 +27,13 @@ export interface WorkerThreadParts {
 export class WorkerThread {
   /** As last told. */
   report: ThreadReport | null = null;
+  /** Set to 0 with every word of the thread; whoever watches counts up. */
+  beatsMissed = 0;
   private readonly worker: Worker;
   private readonly line: MessageCalls<AppSide, ThreadSide>;
   private readonly exited: Promise<void>;
+  private failure: unknown = null;
+  private killedBecause: string | null = null;
   private phase: 'starting' | 'running' | 'ending' | 'gone' = 'starting';
 
   constructor(private readonly parts: WorkerThreadParts) {
@@ -42,14 +46,16 @@ export class WorkerThread {
         events.report(report);
       },
     });
-    let failure: unknown = null;
+    this.worker.on('message', () => {
+      this.beatsMissed = 0;
+    });
     this.worker.on('error', (error) => {
-      failure = error;
+      this.failure = error;
     });
     this.exited = new Promise((resolve) => {
       this.worker.on('exit', (code) => {
         resolve();
-        this.gone(crashOf(setup.index, failure, code));
+        this.gone(crashOf(setup.index, this.killedBecause, this.failure, code));
       });
     });
   }
@@ -85,6 +91,12 @@ export class WorkerThread {
     const letGo = this.line.call('abandon', null).catch(() => undefined);
     await Promise.race([letGo, delay(abandonWithinMs)]);
     await this.terminate();
+  }
+
+  /** Ends the worker as if it had ended by itself. */
+  kill(reason: string): void {
+    this.killedBecause = reason;
+    void this.worker.terminate();
   }
 
   untilComplete(): Promise<EndOffsets> {
@@ -130,8 +142,10 @@ export class WorkerThread {
   }
 }
 
-function crashOf(index: number, failure: unknown, code: number): MillraceError {
+function crashOf(index: number, killedBecause: string | null, failure: unknown, code: number): MillraceError {
   const details = { thread: index, exitCode: code };
+  if (killedBecause !== null)
+    return new MillraceError('MILL_THREAD_CRASHED', `stream thread ${index} was ended: ${killedBecause}`, { details });
   if (failure === null)
     return new MillraceError('MILL_THREAD_CRASHED', `stream thread ${index} ended by process.exit(${code})`, { details });
   const isMemory = (failure as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY';
