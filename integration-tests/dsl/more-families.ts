@@ -1,5 +1,6 @@
 /** The kinds of joins and windows that the other families leave out, and what lies between operators. */
-import { hopping, joinWindows, serdes, tumbling, type KStream, type KTable } from 'millrace';
+import { hopping, joinWindows, serdes, stores, tumbling } from 'millrace';
+import type { KeyValueStore, KStream, KTable, ProcessingContext, ValueTransformer } from 'millrace';
 import { flush, type Family } from './family.js';
 import { events, halves, rows } from './join-families.js';
 import { writeWindowed } from './window-families.js';
@@ -128,7 +129,37 @@ const rekeyed: Family = {
   phases: halves(events(36, ['one', 'two'], 160)),
 };
 
-export const moreFamilies: readonly Family[] = [streamJoins, tableJoins, globalJoin, timeWindows, cogrouped, rekeyed];
+/** Numbers the changes of each row, in a store. */
+class Numbered implements ValueTransformer<string, string, string> {
+  declare private changes: KeyValueStore<string, number>;
+
+  init(context: ProcessingContext): void {
+    this.changes = context.store('row-changes', 'keyValue');
+  }
+
+  transform(value: string | null, key: string): string {
+    const change = (this.changes.get(key) ?? 0) + 1;
+    this.changes.put(key, change);
+    return `${value ?? 'gone'} #${change}`;
+  }
+}
+
+const transformed: Family = {
+  name: 'transformed-table',
+  inputs: ['rows'],
+  outputs: { numbered: 'sequences' },
+  declare(builder, topic) {
+    const changes = stores.keyValue({ name: 'row-changes', keySerde: serdes.string, valueSerde: serdes.int32 });
+    builder
+      .table(topic('rows'), { ...strings, emit: 'onUpdate', materialized: { storeName: 'transformed-rows' } })
+      .transformValues(() => new Numbered(), { stores: [changes], valueSerde, materialized: { storeName: 'numbered-rows' } })
+      .toStream()
+      .to(topic('numbered'));
+  },
+  phases: halves(rows(37, ['rows'], 160)),
+};
+
+export const moreFamilies: readonly Family[] = [streamJoins, tableJoins, globalJoin, timeWindows, cogrouped, rekeyed, transformed];
 
 function printed(table: KTable<string, number>): KTable<string, string> {
   return table.mapValues(String, { valueSerde });
