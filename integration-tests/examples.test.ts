@@ -205,6 +205,23 @@ describe('the examples', () => {
     for (const child of both) await endsWell(child);
   });
 
+  it('13 computes on several threads, and answers for all of them', async () => {
+    await createTopics('documents', 'fingerprints');
+    await send('documents', [
+      { key: 'ada', value: 'first' },
+      { key: 'bob', value: 'first' },
+      { key: 'ada', value: 'second' },
+    ]);
+    const child = start('13-stream-threads/app.ts');
+    const results = await read('fingerprints');
+    await until('every document has its fingerprint', () => results.length === 3, 60_000);
+    expect(new Set(results.map(({ value }) => String(value))).size).toBe(2);
+    await until('they are counted', () => output.includes('ada: 2 documents'), 60_000);
+    const exit = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await exit).toEqual([0, null]);
+  });
+
   it('12 sends the results of its calls in the order of the payments', async () => {
     await createTopics('foreign-payments', 'payments-in-euros', 'unknown-currencies');
     const payment = (amount: number, currency: string) => ({ key: 'ada', value: JSON.stringify({ amount, currency }) });
