@@ -107,6 +107,10 @@ export interface TaskMetricsSnapshot {
   readonly unfinishedRecords: number;
   /** Input positions that were no longer in the log and were set anew by `autoOffsetReset`. */
   readonly positionResets: number;
+  /** Times that the local state of the task could not be read: it was deleted and restored whole. Copies for other instances count too. */
+  readonly damagedStates: number;
+  /** Writes to the local disk that failed; what they had stays in memory, and is tried again. */
+  readonly failedStateWrites: number;
   /** True while the task runs on this instance. */
   readonly active: boolean;
   /** Records behind the end of the input, by `topic-partition`; absent when not known. */
@@ -164,6 +168,8 @@ export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, glob
       asyncTimeouts: metrics.asyncTimeouts,
       unfinishedRecords: active?.task.unfinishedCount ?? 0,
       positionResets: metrics.positionResets,
+      damagedStates: metrics.damagedStates,
+      failedStateWrites: metrics.failedStateWrites,
       active: active !== undefined,
       lag,
       ...watermarksOf(active?.task),

@@ -10,7 +10,7 @@ import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { Topology } from '../topology/nodes.js';
 import { qualifiedName } from '../topology/task-layout.js';
 import type { AppListener, StartOptions } from './app-engine.js';
-import type { AppPlatform } from './app-platform.js';
+import type { PartsPlatform } from './app-platform.js';
 import { BoundedRun } from './bounded-run.js';
 import type { ResolvedConfig } from './config.js';
 import { prepareTopics } from './internal-topics.js';
@@ -50,7 +50,7 @@ export class AppParts {
     private readonly topology: Topology,
     private readonly config: ResolvedConfig,
     private readonly serdes: SerdeDefaults,
-    private readonly platform: AppPlatform,
+    private readonly platform: PartsPlatform,
     private readonly listener: AppListener,
     /** Of the stream thread in its process. */
     private readonly index = 0,

@@ -39,6 +39,8 @@ export interface StreamsConfig {
    * directory. Name a durable one in production.
    */
   readonly stateDir?: string;
+  /** How long the local state of a task that has moved away is kept, ms: if it comes back before, only the tail is restored. Default 600 000, as Kafka Streams' `state.cleanup.delay.ms`. */
+  readonly stateCleanupDelay?: number;
   /** Where stores keep their rows. Default `leveldb`. */
   readonly storeEngine?: 'leveldb' | 'memory';
   /**
@@ -183,6 +185,7 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     emit: config.emit ?? 'onCommit',
     threads: config.threads ?? 1,
     stateDir: config.stateDir ?? null,
+    stateCleanupDelay: config.stateCleanupDelay ?? 600_000,
     storeEngine: config.storeEngine ?? 'leveldb',
     ...sharesOf(config),
     maxTaskIdleMs: config.maxTaskIdleMs ?? 0,
@@ -237,6 +240,7 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'emit',
   'threads',
   'stateDir',
+  'stateCleanupDelay',
   'storeEngine',
   'maxMemoryBytes',
   'statestoreCacheMaxBytes',
@@ -349,6 +353,7 @@ function findFaults(config: StreamsConfig): string[] {
   milliseconds(faults, config, 'rebalanceTimeout', 1);
   milliseconds(faults, config, 'transactionTimeout', 1);
   milliseconds(faults, config, 'requestTimeout', 1);
+  milliseconds(faults, config, 'stateCleanupDelay', 0);
   if (config.processingGuarantee !== 'at_least_once' && (config.commitInterval ?? 100) >= (config.transactionTimeout ?? 10_000))
     faults.push('commitInterval must be below transactionTimeout');
   if ((config.heartbeatInterval ?? 3000) >= (config.sessionTimeout ?? 10_000))

@@ -107,6 +107,16 @@ const task: Catalogue<TaskMetricsSnapshot> = {
     counter: true,
     meaning: 'input positions that were no longer in the log and were set anew by `autoOffsetReset`: records may have been missed',
   },
+  damagedStates: {
+    unit: 'count',
+    counter: true,
+    meaning: 'times that the local state could not be read: it was deleted and restored whole; copies for other instances count too',
+  },
+  failedStateWrites: {
+    unit: 'count',
+    counter: true,
+    meaning: 'writes to the local disk that failed: what they had stays in memory, and is tried again',
+  },
   active: { unit: 'yes or no', meaning: 'whether the task runs on this instance now' },
   lag: {
     unit: 'records',
@@ -216,7 +226,7 @@ const thread: Catalogue<ThreadMetricsSnapshot> = {
   busyTimeMsPerSecond: { unit: 'ms a second', meaning: 'at work, user functions that are awaited included', flink: 'busyTimeMsPerSecond' },
   backPressuredTimeMsPerSecond: {
     unit: 'ms a second',
-    meaning: 'waiting for the commit of an epoch although there may be more to do: `maxUncommittedBytes` is reached',
+    meaning: 'waiting for the commit of an epoch, or for the disk, although there may be more to do: `maxUncommittedBytes` is reached',
     flink: 'backPressuredTimeMsPerSecond',
   },
   idleTimeMsPerSecond: { unit: 'ms a second', meaning: 'waiting for records', flink: 'idleTimeMsPerSecond', kafkaStreams: 'poll-ratio' },

@@ -22,6 +22,7 @@ import { comparedResultFaults } from './compared-results.js';
 import { reusedSourceTopicFaults } from './reused-source-topics.js';
 import { resolveConfig, type StreamsConfig } from './config.js';
 import { exhausted, Restarts } from './restarts.js';
+import { StateCleaning } from './state-cleaning.js';
 import { loadApp } from './load-app.js';
 
 /**
@@ -92,6 +93,7 @@ export class StreamsApp extends StoreAccess {
   private readonly engine: AppEngine;
   private ending: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
+  private readonly cleaning: StateCleaning;
   private failure: Error | null = null;
   /** Why this instance has asked all to stop. */
   private endsWith: Error | null = null;
@@ -108,6 +110,7 @@ export class StreamsApp extends StoreAccess {
     checkTopology(topology, 'StreamsApp');
     super();
     const resolved = resolveConfig(config);
+    this.cleaning = new StateCleaning(platform, resolved);
     if (resolved.threads > 1 && platform.openEngine === undefined) {
       throw new MillraceError(
         'MILL_CONFIG_INVALID',
@@ -121,7 +124,7 @@ export class StreamsApp extends StoreAccess {
       topology,
       config: resolved,
       serdes,
-      platform,
+      platform: this.cleaning.platform,
       listener: {
         onActivity: (activity) => {
           if (this.currentState === 'running' || this.currentState === 'rebalancing') this.become(activity);
@@ -210,6 +213,7 @@ export class StreamsApp extends StoreAccess {
   async start(): Promise<void> {
     if (this.currentState !== 'created')
       throw new MillraceError('MILL_STATE_INVALID', `start() needs state created, the app is ${this.currentState}`);
+    this.cleaning.mustBeOver();
     this.become('rebalancing');
     const { restoreListener, standbyListener, bounds } = this;
     try {
@@ -293,6 +297,16 @@ export class StreamsApp extends StoreAccess {
     if (this.engine.isPaused === paused) return;
     this.engine.isPaused = paused;
     this.logger.info({ state }, paused ? 'paused' : 'resumed');
+  }
+
+  /**
+   * Deletes the local state of this instance's tasks, before `start()` or after the end: the next start restores it whole from the changelogs. What is committed in Kafka stays as it is, and so does the
+   * instance's identity, by which a restart aborts what a crash left open. Without a `stateDir` it is the folder that this app used, or that the next one would.
+   *
+   * @throws MILL_STATE_INVALID while the app runs; MILL_STORE_DIRECTORY_LOCKED when another process uses the directory; MILL_STORE_IO
+   */
+  async cleanUp(): Promise<void> {
+    await this.cleaning.run(this.currentState);
   }
 
   /** `close()`, for `await using`. */

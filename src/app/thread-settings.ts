@@ -55,5 +55,6 @@ export function threadSettings(config: ResolvedConfig, surroundings: ThreadSurro
       rackAwareTags: config.rackAwareTags,
     },
     probingRebalanceInterval: config.probingRebalanceInterval,
+    stateCleanupDelay: config.stateCleanupDelay,
   };
 }

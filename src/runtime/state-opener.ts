@@ -2,6 +2,7 @@ import type { Logger } from '../observability/logger.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { TaskState, TaskStateOptions } from '../stores/task-state.js';
+import type { TaskMetrics } from './task-metrics.js';
 import type { TaskPlan } from './task-plan.js';
 
 export interface StateOpenerOptions {
@@ -14,6 +15,9 @@ export interface StateOpenerOptions {
   /** Bytes of clean rows a task may cache. */
   readonly cacheBytes: () => number;
   readonly logger: Logger;
+  readonly metrics: (taskId: string) => Pick<TaskMetrics, 'damagedStates' | 'failedStateWrites'>;
+  /** Committed rows were written to a task's disk, or could not be. */
+  readonly onWritten: () => void;
 }
 
 /** The open state of a task: of one that runs, or of a standby, which may become one that runs without closing it. */
@@ -39,6 +43,13 @@ export class StateOpener {
       serdes: options.storeSerdes,
       cacheBytes: options.cacheBytes(),
       logger: options.logger,
+      onDamaged: () => {
+        options.metrics(plan.id).damagedStates++;
+      },
+      onWritten: (hasFailed) => {
+        if (hasFailed) options.metrics(plan.id).failedStateWrites++;
+        options.onWritten();
+      },
       recordTimestamp: () => {
         const timestamp = recordTimestamp();
         return timestamp < 0 ? Date.now() : timestamp;

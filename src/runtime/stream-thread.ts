@@ -49,6 +49,8 @@ export interface StreamThreadParts {
   readonly longWaits: LongWaits | null;
   /** How long a revocation may wait for a user function and the commit, ms. */
   readonly rebalanceTimeout: number;
+  /** Committed rows that may wait for the disk, over all tasks, bytes: with more nothing is processed. */
+  readonly maxDueBytes: number;
   /** An epoch was lost, whatever the reason. */
   readonly onEpochLost: () => void;
 }
@@ -71,6 +73,8 @@ export class StreamThread {
   readonly tasks: ReadonlyMap<string, ActiveTask>;
   readonly timeShares = new TimeShares(performance.now());
   private stoodStill = false;
+  /** The local disk is slower than the tasks: they wait for it. */
+  private waitsForDisk = false;
   private readonly owning: OwnedTasks;
   private readonly wakeup = new Wakeup();
   private readonly drains = new Drains();
@@ -342,7 +346,7 @@ export class StreamThread {
   /** Until there is news. A user's function that is awaited is work. */
   private async sleep(): Promise<void> {
     const start = performance.now();
-    const isHeldUp = this.recovering === null && !this.halted && !this.epochs.mayProcess;
+    const isHeldUp = this.recovering === null && !this.halted && (this.waitsForDisk || !this.epochs.mayProcess);
     const isWorking = [...this.tasks.values()].some(({ task }) => task.isBusy);
     await this.wakeup.wait(this.sleepMs());
     const end = performance.now();
@@ -354,13 +358,20 @@ export class StreamThread {
     if (this.recovering !== null || this.halted) return 0;
     this.epochs.tick(now);
     if (!this.epochs.mayProcess) return 0;
-    const worked = this.runTasks(now);
+    this.waitsForDisk = this.dueBytes() > this.parts.maxDueBytes;
+    const worked = this.waitsForDisk ? 0 : this.runTasks(now);
     if (worked > 0) {
       this.parts.producer.sendReady();
       this.epochs.progress();
     }
-    for (const { state } of this.tasks.values()) state.maybeFlush(now);
+    for (const { state } of this.tasks.values()) state.maybeFlush(now, this.waitsForDisk);
     return worked;
+  }
+
+  private dueBytes(): number {
+    let bytes = 0;
+    for (const { state } of this.tasks.values()) bytes += state.dueBytes;
+    return bytes;
   }
 
   /** Gives each task its share of the slice, beginning with another one each time. */
@@ -412,7 +423,7 @@ export class StreamThread {
     let until = now + longestSleepMs;
     const barrier = this.epochs.nextBarrier();
     if (barrier !== null) until = Math.min(until, barrier);
-    if (!this.isPaused)
+    if (!this.isPaused && !this.waitsForDisk)
       for (const { task, paused } of this.tasks.values()) if (!paused && !task.isBusy) until = Math.min(until, task.nextWakeUp() ?? until);
     return Math.max(0, until - now);
   }

@@ -20,6 +20,11 @@ export class TaskMetrics {
   /** Input positions that were no longer in the log and were set anew by `autoOffsetReset`. */
   positionResets = 0;
 
+  /** Times that the local state could not be read, was deleted, and was restored whole. */
+  damagedStates = 0;
+  /** Writes of committed rows to the local disk that failed; they are tried again. */
+  failedStateWrites = 0;
+
   /** Returns the count so far, so that the first of a kind can be logged. */
   drop(reason: DropReason): number {
     const count = (this.dropped.get(reason) ?? 0) + 1;

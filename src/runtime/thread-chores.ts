@@ -4,8 +4,8 @@ import type { LocalState } from './local-state.js';
 import type { StandbyTasks } from './standby-tasks.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 
-/** Milliseconds between two rounds of each chore; Kafka Streams' `repartition.purge.interval.ms`, `metadata.max.age.ms`, `state.cleanup.delay.ms`; `offsets` is ours. */
-export const choreIntervals = { purge: 30_000, metadata: 300_000, cleanup: 600_000, offsets: 10_000 } as const;
+/** Milliseconds between two rounds of each chore; Kafka Streams' `repartition.purge.interval.ms`, `metadata.max.age.ms`; the others are ours. Old state is looked for once a `stateCleanupDelay`. */
+export const choreIntervals = { purge: 30_000, metadata: 300_000, offsets: 10_000, leastCleanup: 1000 } as const;
 
 export interface ThreadChoresOptions {
   readonly port: KafkaPort;
@@ -20,6 +20,8 @@ export interface ThreadChoresOptions {
   readonly topicsChanged: () => Promise<boolean>;
   readonly onTopicsChanged: () => void;
   readonly ownedTasks: () => ReadonlySet<string>;
+  /** How long the state of a task must be out of use before it is deleted, ms. */
+  readonly stateCleanupDelay: number;
   readonly localState: Pick<LocalState, 'save' | 'removed'>;
   readonly standbys: Pick<StandbyTasks, 'ids' | 'noteCurrent'>;
   readonly logger: Logger;
@@ -45,8 +47,9 @@ export class ThreadChores {
       this.options.standbys.noteCurrent();
       this.options.localState.save();
     });
-    this.every(choreIntervals.cleanup, 'deleting old local state', async () => {
-      const removed = await this.options.stateDirectory.removeStale(this.inUse(), choreIntervals.cleanup);
+    const { stateCleanupDelay } = this.options;
+    this.every(Math.max(choreIntervals.leastCleanup, stateCleanupDelay), 'deleting old local state', async () => {
+      const removed = await this.options.stateDirectory.removeStale((taskId) => this.isInUse(taskId), stateCleanupDelay);
       if (removed.length === 0) return;
       this.options.localState.removed(removed);
       this.options.logger.info({ tasks: removed }, 'deleted the local state of tasks that run elsewhere');
@@ -70,9 +73,9 @@ export class ThreadChores {
     for (const { topic, partition, offset } of before) this.purged.set(`${topic}-${partition}`, offset);
   }
 
-  /** Tasks with an open directory, running or not. */
-  private inUse(): ReadonlySet<string> {
-    return new Set([...this.options.ownedTasks(), ...this.options.standbys.ids]);
+  /** Whether the task has an open directory, or will have one. */
+  private isInUse(taskId: string): boolean {
+    return this.options.ownedTasks().has(taskId) || this.options.standbys.ids.includes(taskId);
   }
 
   private every(interval: number, what: string, chore: () => Promise<void>): void {

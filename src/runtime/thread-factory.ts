@@ -74,6 +74,7 @@ export interface ThreadSettings {
   readonly assignor: TaskAssignor;
   readonly assignment: AssignorSettings;
   readonly probingRebalanceInterval: number;
+  readonly stateCleanupDelay: number;
   readonly clusterId: string | null;
   readonly restoreListener: RestoreListener;
   readonly standbyListener: StandbyUpdateListener;
@@ -195,9 +196,13 @@ export function buildThread(
     now,
     fenceDeadOwners: () => fence([]),
   });
-  const environment = (taskId: string): TaskEnvironment => {
+  const metricsOf = (taskId: string): TaskMetrics => {
     const metrics = taskMetrics.get(taskId) ?? new TaskMetrics();
     taskMetrics.set(taskId, metrics);
+    return metrics;
+  };
+  const environment = (taskId: string): TaskEnvironment => {
+    const metrics = metricsOf(taskId);
     return {
       applicationId,
       output,
@@ -228,6 +233,10 @@ export function buildThread(
     storeSerdes: (spec) => settings.serdes.ofStore(spec),
     cacheBytes: () => Math.floor(settings.cacheBytes / Math.max(1, member.ownedTasks.length + standbys.ids.length)),
     logger,
+    metrics: metricsOf,
+    onWritten: () => {
+      thread.nudge();
+    },
   });
   const standbys: StandbyTasks = new StandbyTasks({
     openPort: ports.standby,
@@ -295,6 +304,7 @@ export function buildThread(
     now,
     wallClock: Date.now,
     rebalanceTimeout: settings.rebalanceTimeout,
+    maxDueBytes: settings.maxUncommittedBytes,
     longWaits: exactlyOnce ? new LongWaits(settings.transactionTimeout, logger) : null,
     onEpochLost: () => {
       epochMetrics.failed++;
@@ -419,7 +429,8 @@ export function buildThread(
     onTopicsChanged: () => {
       member.requestRejoin('topics or partition counts have changed');
     },
-    ownedTasks: () => new Set(member.ownedTasks.map(formatTaskId)),
+    ownedTasks: () => new Set([...member.ownedTasks.map(formatTaskId), ...thread.owned, ...thread.tasks.keys()]),
+    stateCleanupDelay: settings.stateCleanupDelay,
     localState,
     standbys,
     logger,

@@ -29,3 +29,17 @@ export async function tryLockDirectory(directory: string): Promise<DirectoryLock
   }
   return { release: () => database.close() };
 }
+
+/**
+ * Holds the database of a task, so that nobody opens it meanwhile. `held`: somebody has it open. A folder without a database that can be opened is in nobody's use, and needs no lock.
+ */
+export async function tryLockDatabase(folder: string): Promise<DirectoryLock | 'held'> {
+  const database = new ClassicLevel(folder, { createIfMissing: false });
+  try {
+    await database.open();
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    return (cause as { code?: unknown }).code === 'LEVEL_LOCKED' ? 'held' : { release: () => Promise.resolve() };
+  }
+  return { release: () => database.close() };
+}

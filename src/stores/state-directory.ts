@@ -5,6 +5,7 @@
  *                                               lock/            held while the process lives
  *                                               tasks/<task>/db  one database a task
  *                                               tasks/<task>/offset-sum  how far its state has got, roughly
+ *                                               removed/<id>     state on its way out; what a crash leaves of it goes at the next round
  *
  * With a `stateDir` of its own an instance owns `<stateDir>/<applicationId>`. Without one, several processes may run side by side on one machine: each takes the
  * first free `instance-<n>` under the temporary folder, so one that was killed finds its slot, its id and its state again when it starts anew.
@@ -22,6 +23,8 @@ export interface StateDirectoryOptions {
   readonly applicationId: string;
   /** null: `<temporary folder>/millrace`, with a slot for each process. */
   readonly stateDir: string | null;
+  /** The very folder, as `root` gave it before; default: the one, or the first free one, that `stateDir` means. */
+  readonly root?: string | undefined;
   /** Default `crypto.randomUUID`. */
   readonly newId?: () => string;
 }
@@ -54,6 +57,9 @@ export type InstanceDirectory = Pick<
   readonly claim?: (taskId: string) => Promise<() => void>;
 };
 
+/** What an app that does not run may do to it besides. */
+export type OwnDirectory = InstanceDirectory & Pick<StateDirectory, 'removeAll'>;
+
 export class StateDirectory extends TaskFolders {
   private released: Promise<void> | null = null;
   private saving: Promise<void> = Promise.resolve();
@@ -69,8 +75,8 @@ export class StateDirectory extends TaskFolders {
   /** Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. */
   static async acquire(options: StateDirectoryOptions): Promise<StateDirectory> {
     const { applicationId, stateDir } = options;
-    if (stateDir !== null) {
-      const root = join(stateDir, applicationId);
+    const root = options.root ?? (stateDir === null ? null : join(stateDir, applicationId));
+    if (root !== null) {
       const directory = await take(root, options);
       if (directory !== null) return directory;
       throw new MillraceError(

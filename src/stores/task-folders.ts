@@ -1,7 +1,10 @@
 /** The folders that tasks keep their state in, below the folder of an instance. Whoever uses one must own it: the instance's lock, and among its threads their claims, see to that. */
-import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MillraceError } from '../errors.js';
+import { tryLockDatabase } from './directory-lock.js';
 
 export class TaskFolders {
   constructor(
@@ -39,21 +42,61 @@ export class TaskFolders {
     await writeFile(this.offsetSumFile(taskId), String(sum));
   }
 
-  async removeTask(taskId: string): Promise<void> {
-    await rm(this.taskDirectory(taskId), { recursive: true, force: true });
-  }
-
   /**
-   * Deletes the state of tasks that are not `owned` and were not written for `olderThanMs` (Kafka Streams' `state.cleanup.delay.ms`, 10 minutes there). Returns their ids.
+   * Deletes the state of tasks that are not in use and were not written for `olderThanMs` (Kafka Streams' `state.cleanup.delay.ms`, 10 minutes there). Returns their ids.
+   *
+   * A task may come back at any moment: who holds its database keeps it, and what goes is first moved away, in one step that is taken only while nobody wants the task.
+   *
+   * @param isInUse asked at the last moment, since tasks come and go meanwhile
    */
-  async removeStale(owned: ReadonlySet<string>, olderThanMs: number, now = Date.now()): Promise<string[]> {
+  async removeStale(isInUse: (taskId: string) => boolean, olderThanMs: number, now = Date.now()): Promise<string[]> {
     const removed: string[] = [];
     for (const taskId of await this.tasks()) {
-      if (owned.has(taskId) || now - (await this.lastWritten(taskId)) < olderThanMs) continue;
-      await this.removeTask(taskId);
-      removed.push(taskId);
+      if (isInUse(taskId) || now - (await this.lastWritten(taskId)) < olderThanMs) continue;
+      if (await this.removeTask(taskId, isInUse)) removed.push(taskId);
+    }
+    await this.emptyRemoved();
+    return removed;
+  }
+
+  /** Deletes the state of every task; the identity stays. Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. */
+  async removeAll(): Promise<string[]> {
+    const removed: string[] = [];
+    try {
+      for (const taskId of await this.tasks()) {
+        if (!(await this.removeTask(taskId, () => false))) {
+          throw new MillraceError('MILL_STORE_DIRECTORY_LOCKED', `The state of task ${taskId} in ${this.root} is in use`, {
+            details: { directory: this.taskDirectory(taskId), task: taskId },
+          });
+        }
+        removed.push(taskId);
+      }
+      await this.emptyRemoved();
+    } catch (error) {
+      throw error instanceof MillraceError ? error : unusable(this.root, error);
     }
     return removed;
+  }
+
+  /** False when somebody uses it. */
+  private async removeTask(taskId: string, isInUse: (taskId: string) => boolean): Promise<boolean> {
+    const folder = this.taskDirectory(taskId);
+    const lock = await tryLockDatabase(join(folder, 'db'));
+    if (lock === 'held') return false;
+    try {
+      if (isInUse(taskId)) return false;
+      const removed = join(this.root, 'removed');
+      await mkdir(removed, { recursive: true });
+      if (isInUse(taskId)) return false;
+      renameSync(folder, join(removed, `${taskId}-${randomUUID()}`));
+      return true;
+    } finally {
+      await lock.release();
+    }
+  }
+
+  private async emptyRemoved(): Promise<void> {
+    await rm(join(this.root, 'removed'), { recursive: true, force: true });
   }
 
   private offsetSumFile(taskId: string): string {

@@ -21,6 +21,10 @@ export interface TaskStateOptions {
   readonly now?: () => number;
   /** Timestamp of the record in work: that of the changelog records of plain stores. Default: the wall clock. */
   readonly recordTimestamp?: () => number;
+  /** Called when the database was found unreadable, before it is deleted. */
+  readonly onDamaged?: () => void;
+  /** Called after each write of committed rows. What failed stays in memory, and is tried again. */
+  readonly onWritten?: (hasFailed: boolean) => void;
   /** Called once when the state is closed. */
   readonly onClosed?: () => void;
 }

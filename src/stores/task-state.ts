@@ -18,6 +18,7 @@ import { EpochLog } from './epoch-log.js';
 import type { FrozenEpoch } from './epoch-log.js';
 import type { EpochLayer, EpochState } from './epoch-state.js';
 import { EpochWriter, releaseRows } from './epoch-writer.js';
+import { FlushSchedule, isDamage } from './flush-schedule.js';
 import { openEngine } from './open-engine.js';
 import type { StoreReader } from './reading/store-reader.js';
 import { RestoreBuffer } from './restore-buffer.js';
@@ -36,10 +37,6 @@ export type { TaskStateOptions } from './task-state-options.js';
  * Compaction takes tombstones away after `delete.retention.ms`, 24 h by default: a store that was away longer would keep rows that were deleted meanwhile.
  */
 const longestAwayMs = 23 * 60 * 60 * 1000;
-/** Due bytes that start an engine write before its time. */
-const flushEarlyBytes = 16 * 1024 * 1024;
-/** Due bytes past which a failing engine write is no longer put off. */
-const flushGiveUpBytes = 128 * 1024 * 1024;
 
 export class TaskState {
   /** Last epoch in the engine, -1 before the first. */
@@ -53,9 +50,7 @@ export class TaskState {
   private readonly writer = new EpochWriter();
   private readonly restoring: RestoreBuffer | null;
   private readonly now: () => number;
-  private lastFlush: number;
-  private flushRunning = false;
-  private flushFailure: Error | null = null;
+  private readonly flushes: FlushSchedule;
   /** Rows that should be gone may still be there: nothing is restored over them. */
   private wipeFailure: Error | null = null;
   private closing: Promise<void> | null = null;
@@ -68,7 +63,7 @@ export class TaskState {
     this.epochs = new EpochLog(options.taskId);
     this.restoring = engine === null ? null : new RestoreBuffer(engine);
     this.now = options.now ?? Date.now;
-    this.lastFlush = this.now();
+    this.flushes = new FlushSchedule(options.flushIntervalMs ?? 1000, this.now());
   }
 
   /** Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. An unreadable database is emptied, said in the log and in `wiped`. */
@@ -85,9 +80,10 @@ export class TaskState {
     const state = new TaskState(options, engine);
     if (corrupted !== null) {
       state.wiped = 'corrupted';
+      options.onDamaged?.();
       options.logger.warn(
         { task: options.taskId, err: corrupted },
-        'the local state could not be read: it was emptied and is restored whole',
+        'the local state could not be read: it is deleted and restored whole from its changelogs',
       );
     }
     try {
@@ -283,19 +279,19 @@ export class TaskState {
     return this.queue.run(() => this.writeDue());
   }
 
+  /** Bytes of committed rows that wait for the engine. */
+  get dueBytes(): number {
+    return this.epochs.dueBytes;
+  }
+
   /**
-   * Starts a flush when it is time or too much is due. A failure is logged and tried again; when too much waits for the engine, it is thrown here.
+   * Starts a flush when it is time or too much is due. A failure is logged and tried again; when too much waits for the engine, or the engine is damaged, it is thrown here.
+   *
+   * @param isFull no more may wait: the bound is reached, over all tasks
    */
-  maybeFlush(now: number): void {
-    const { dueBytes } = this.epochs;
-    if (this.flushFailure !== null && dueBytes > flushGiveUpBytes) throw this.flushFailure;
-    if (this.flushRunning) return;
-    // A clock that was set back must not hold rows in memory until it is there again.
-    const due = now - this.lastFlush >= (this.options.flushIntervalMs ?? 1000) || now < this.lastFlush;
-    if (!due && (dueBytes < flushEarlyBytes || this.flushFailure !== null)) return;
-    this.lastFlush = now;
-    if (this.epochs.due().length === 0) return;
-    this.flushRunning = true;
+  maybeFlush(now: number, isFull = false): void {
+    if (!this.flushes.begins(now, this.dueBytes, isFull) || this.epochs.due().length === 0) return;
+    this.flushes.started();
     this.flush().then(
       () => this.flushEnded(null),
       (error: unknown) => this.flushEnded(asError(error)),
@@ -303,11 +299,11 @@ export class TaskState {
   }
 
   private flushEnded(failure: Error | null): void {
-    this.flushRunning = false;
-    this.flushFailure = failure;
+    this.flushes.ended(failure);
     if (failure !== null && this.closing === null) {
       this.options.logger.error({ task: this.options.taskId, err: failure }, 'writing the local state failed; it is tried again');
     }
+    this.options.onWritten?.(failure !== null);
   }
 
   private async writeDue(): Promise<void> {
@@ -377,7 +373,8 @@ export class TaskState {
     }
     await this.shut();
     if (failure === null) return;
-    if (clean) throw failure;
+    // What is damaged is made anew at the next open.
+    if (clean && !isDamage(failure)) throw failure;
     this.options.logger.warn(
       { task: this.options.taskId, err: failure },
       'the committed state could not be written at the end; its changelog has it',

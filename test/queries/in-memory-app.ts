@@ -1,8 +1,8 @@
 import type { InMemoryKafka } from '../../src/testing/in-memory-kafka/in-memory-kafka.js';
-import type { InstanceDirectory } from '../../src/stores/state-directory.js';
+import type { OwnDirectory } from '../../src/stores/state-directory.js';
 
 /** An instance's folder: identity alone, since the stores are in memory. */
-export class MemoryDisk implements InstanceDirectory {
+export class MemoryDisk implements OwnDirectory {
   private readonly members = new Map<string, string>();
 
   constructor(readonly processId: string) {}
@@ -32,6 +32,10 @@ export class MemoryDisk implements InstanceDirectory {
   }
 
   async removeStale(): Promise<string[]> {
+    return [];
+  }
+
+  async removeAll(): Promise<string[]> {
     return [];
   }
 

@@ -7,6 +7,7 @@ import { silentLogger } from '../../src/observability/logger.js';
 import { SerdeDefaults } from '../../src/runtime/serde-defaults.js';
 import type { StandbyProgress } from '../../src/runtime/standby-listener.js';
 import { StandbyTasks, type StandbyTasksOptions } from '../../src/runtime/standby-tasks.js';
+import { TaskMetrics } from '../../src/runtime/task-metrics.js';
 import { StateOpener } from '../../src/runtime/state-opener.js';
 import type { TaskPlan } from '../../src/runtime/task-plan.js';
 import { yieldToIo } from '../../src/runtime/wakeup.js';
@@ -94,6 +95,8 @@ function standbys(
       storeSerdes: (given) => new SerdeDefaults(null, null).ofStore(given),
       cacheBytes: () => 100_000,
       logger: silentLogger,
+      metrics: () => new TaskMetrics(),
+      onWritten: () => undefined,
     }),
     isolation: 'read_committed',
     clusterId: null,

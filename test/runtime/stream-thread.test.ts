@@ -466,3 +466,23 @@ async function waitUntil(condition: () => boolean): Promise<void> {
   }
   throw new Error('it never came to that');
 }
+
+describe('a disk that is slower than the tasks', () => {
+  it('stops processing while more committed rows wait for it than may; barriers go on', async () => {
+    rig = new ThreadRig({ maxUncommittedBytes: 1000 });
+    const [a, b] = await rig.running('0_0', '0_1');
+    a?.takes(1);
+    await rig.turns();
+    if (b !== undefined) b.dueBytes = 1001;
+    await rig.turns();
+    const [before, full] = [a?.runs, a?.fullFlushes ?? 0];
+    a?.takes(1);
+    await rig.turns(100);
+    expect([a?.runs, a?.offset]).toEqual([before, 1]);
+    expect(a?.fullFlushes).toBeGreaterThan(full);
+    expect(rig.commits).toMatchObject([{ offsets: [{ offset: 1 }] }]);
+    if (b !== undefined) b.dueBytes = 1000;
+    await rig.turns();
+    expect(a?.offset).toBe(2);
+  });
+});

@@ -108,6 +108,8 @@ function opening(
       storeSerdes: (spec) => serdesOfAll.ofStore(spec),
       cacheBytes: () => 0,
       logger: silentLogger,
+      metrics: () => new TaskMetrics(),
+      onWritten: () => undefined,
     }),
     globalStore: () => undefined,
     restorer: {

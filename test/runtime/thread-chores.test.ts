@@ -11,7 +11,15 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-function chores(options: Partial<ThreadChoresOptions> & { readonly removed?: readonly string[]; readonly refuse?: boolean } = {}) {
+const cleanup = 600_000;
+
+function chores(
+  options: Partial<Omit<ThreadChoresOptions, 'stateCleanupDelay'>> & {
+    readonly stateCleanupDelay?: number;
+    readonly removed?: readonly string[];
+    readonly refuse?: boolean;
+  } = {},
+) {
   const told = {
     deleted: [] as unknown[],
     changed: 0,
@@ -29,8 +37,8 @@ function chores(options: Partial<ThreadChoresOptions> & { readonly removed?: rea
   const made = new ThreadChores({
     port: { admin: { deleteRecords } } as unknown as KafkaPort,
     stateDirectory: {
-      removeStale: async (owned: ReadonlySet<string>, age: number) => {
-        told.stale.push([[...owned], age]);
+      removeStale: async (isInUse: (taskId: string) => boolean, age: number) => {
+        told.stale.push([['0_0', '0_7', '1_0'].filter(isInUse), age]);
         return options.removed ?? [];
       },
     } as unknown as StateDirectory,
@@ -40,6 +48,7 @@ function chores(options: Partial<ThreadChoresOptions> & { readonly removed?: rea
     topicsChanged: async () => false,
     onTopicsChanged: () => told.changed++,
     ownedTasks: () => new Set(['0_0']),
+    stateCleanupDelay: cleanup,
     standbys: {
       ids: ['0_7'],
       noteCurrent: () => {
@@ -123,10 +132,18 @@ describe('old local state', () => {
   it('of tasks that run elsewhere is deleted, and no longer told to the group', async () => {
     const { made, told } = chores({ removed: ['1_0'] });
     made.start();
-    await jest.advanceTimersByTimeAsync(choreIntervals.cleanup);
+    await jest.advanceTimersByTimeAsync(cleanup);
     made.stop();
-    expect(told.stale).toEqual([[['0_0', '0_7'], choreIntervals.cleanup]]);
+    expect(told.stale).toEqual([[['0_0', '0_7'], cleanup]]);
     expect(told.removed).toEqual(['1_0']);
+  });
+
+  it('is looked for once a second at most, however short the delay', async () => {
+    const { made, told } = chores({ stateCleanupDelay: 0 });
+    made.start();
+    await jest.advanceTimersByTimeAsync(3000);
+    made.stop();
+    expect(told.stale).toEqual(Array.from({ length: 3 }, () => [['0_0', '0_7'], 0]));
   });
 });
 
@@ -135,7 +152,7 @@ describe('stopping', () => {
     const { made, told } = chores();
     made.start();
     made.stop();
-    await jest.advanceTimersByTimeAsync(choreIntervals.cleanup);
+    await jest.advanceTimersByTimeAsync(cleanup);
     expect(told.stale).toEqual([]);
     expect(jest.getTimerCount()).toBe(0);
   });

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { ClassicLevel } from 'classic-level';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { StateDirectory, defaultStateDir } from '../../src/stores/state-directory.js';
 import { temporaryDirectories } from './store-harness.js';
@@ -94,7 +95,7 @@ describe('a state directory of its own', () => {
       for (const path of [join(folder, 'CURRENT'), folder, directory.taskDirectory(task)]) await utimes(path, 1000, 1000);
     }
     expect(await directory.tasks()).toEqual(['0_0', '0_1', '1_0']);
-    expect(await directory.removeStale(new Set(['0_0']), 60_000)).toEqual(['0_1']);
+    expect(await directory.removeStale((task) => task === '0_0', 60_000)).toEqual(['0_1']);
     expect(await directory.tasks()).toEqual(['0_0', '1_0']);
     await directory.release();
   });
@@ -108,9 +109,40 @@ describe('removing old state', () => {
     // What a file looks like that is gone between the listing and the look at it.
     await symlink(join(folder, 'gone'), join(folder, '000003.log'));
     for (const path of [folder, directory.taskDirectory('0_0')]) await utimes(path, 1000, 1000);
-    expect(await directory.removeStale(new Set(), 60_000)).toEqual([]);
+    expect(await directory.removeStale(() => false, 60_000)).toEqual([]);
     expect(await directory.tasks()).toEqual(['0_0']);
     await directory.release();
+  });
+
+  it('leaves a task alone whose database is open, by whomever, and one that is wanted at the last moment', async () => {
+    const directory = await StateDirectory.acquire({ applicationId: 'app', stateDir: await directories.make() });
+    const databases = ['0_0', '0_1', '0_2'].map((task) => new ClassicLevel(join(directory.taskDirectory(task), 'db')));
+    for (const database of databases) await database.open();
+    for (const database of databases.slice(1)) await database.close();
+    let questions = 0;
+    const isWanted = (task: string): boolean => task === '0_1' && ++questions > 1;
+    expect(await directory.removeStale(isWanted, 0, Date.now() + 1000)).toEqual(['0_2']);
+    expect(await directory.tasks()).toEqual(['0_0', '0_1']);
+    await databases[0]?.put('a', 'b');
+    await databases[0]?.close();
+    expect(await directory.removeStale(() => false, 0, Date.now() + 1000)).toEqual(['0_0', '0_1']);
+    expect(await readdir(directory.root)).not.toContain('removed');
+    await directory.release();
+  });
+
+  it('of all tasks keeps the identity, and is refused while one is open', async () => {
+    const directory = await StateDirectory.acquire({ applicationId: 'app', stateDir: await directories.make() });
+    const database = new ClassicLevel(join(directory.taskDirectory('0_0'), 'db'));
+    await database.open();
+    await expect(directory.removeAll()).rejects.toMatchObject({ code: 'MILL_STORE_DIRECTORY_LOCKED', details: { task: '0_0' } });
+    await database.close();
+    await mkdir(directory.taskDirectory('0_1'), { recursive: true });
+    expect(await directory.removeAll()).toEqual(['0_0', '0_1']);
+    expect(await directory.removeAll()).toEqual([]);
+    await directory.release();
+    const again = await StateDirectory.acquire({ applicationId: 'app', stateDir: '/ignored', root: directory.root });
+    expect([again.processId, await again.tasks()]).toEqual([directory.processId, []]);
+    await again.release();
   });
 });
 

@@ -52,8 +52,9 @@ export class ThreadDirectory implements InstanceDirectory {
     await this.folders?.rememberOffsetSum(taskId, sum);
   }
 
-  async removeStale(owned: ReadonlySet<string>, olderThanMs: number): Promise<string[]> {
-    return [...(await this.app.call('removeStale', { owned: [...owned], olderThanMs }))];
+  async removeStale(isInUse: (taskId: string) => boolean, olderThanMs: number): Promise<string[]> {
+    const owned = (await this.tasks()).filter(isInUse);
+    return [...(await this.app.call('removeStale', { owned, olderThanMs }))];
   }
 
   readonly claim = async (taskId: string): Promise<() => void> => {

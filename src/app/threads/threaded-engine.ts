@@ -334,7 +334,9 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
   }
 
   private async removeStale(directory: InstanceDirectory, owned: readonly string[], olderThanMs: number): Promise<readonly string[]> {
-    const removed = await this.claims.alone((inUse) => directory.removeStale(new Set([...owned, ...inUse]), olderThanMs));
+    const removed = await this.claims.alone((inUse) =>
+      directory.removeStale((taskId) => owned.includes(taskId) || inUse.has(taskId), olderThanMs),
+    );
     if (removed.length > 0) for (const worker of this.workers.values()) worker.tell('removed', removed);
     return removed;
   }

@@ -5,6 +5,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ClassicLevel } from 'classic-level';
 import { MillraceError } from '../../errors.js';
 import { damagedLog } from './damaged-log.js';
@@ -63,8 +64,30 @@ async function open(options: LevelEngineOptions): Promise<Engine> {
     writeBufferSize: options.writeBufferSize ?? defaultBytes,
     cacheSize: options.blockCacheSize ?? defaultBytes,
   });
-  await database.open();
+  await openPatiently(database);
   return new LevelEngine(database, options);
+}
+
+/** A file that the manifest names and that is gone or cut short shows as an I/O error; starting over mends it, unlike a full disk or missing rights. */
+function isFileHarmed(code: unknown, reason: string): boolean {
+  return code === 'LEVEL_IO_ERROR' && /No such file|Invalid argument/.test(reason);
+}
+
+/** Who looks whether old state is in use holds it for a moment; so long a lock is waited for, ms. */
+const lockPatienceMs = 2000;
+const lockPauseMs = 50;
+
+async function openPatiently(database: Database): Promise<void> {
+  for (let waited = 0; ; waited += lockPauseMs) {
+    try {
+      await database.open();
+      return;
+    } catch (error) {
+      const { code } = ((error as Error).cause ?? error) as { readonly code?: unknown };
+      if (code !== 'LEVEL_LOCKED' || waited >= lockPatienceMs) throw error;
+      await sleep(lockPauseMs);
+    }
+  }
 }
 
 function openFailure(options: LevelEngineOptions, error: unknown): MillraceError {
@@ -79,9 +102,7 @@ function openFailure(options: LevelEngineOptions, error: unknown): MillraceError
       { cause, details },
     );
   }
-  // A file that the manifest names and that is gone shows as an I/O error; starting over mends it, unlike a full disk or missing rights.
-  const missingFile = code === 'LEVEL_IO_ERROR' && reason.includes('No such file');
-  if (code === 'LEVEL_CORRUPTION' || code === 'LEVEL_INVALID_ARGUMENT' || missingFile) {
+  if (code === 'LEVEL_CORRUPTION' || code === 'LEVEL_INVALID_ARGUMENT' || isFileHarmed(code, reason)) {
     return new MillraceError(
       'MILL_STORE_CORRUPTED',
       `The state of task ${options.taskId} in ${options.directory} can’t be read: ${reason}`,
@@ -171,7 +192,7 @@ class LevelEngine implements Engine {
       code === 'LEVEL_DATABASE_NOT_OPEN' ||
       code === 'LEVEL_BATCH_NOT_OPEN' ||
       code === 'LEVEL_SNAPSHOT_NOT_OPEN';
-    const corrupted = code === 'LEVEL_CORRUPTION';
+    const corrupted = code === 'LEVEL_CORRUPTION' || isFileHarmed(code, reason);
     if (corrupted) this.markDamaged();
     const { taskId } = this.options;
     return new MillraceError(

@@ -1,8 +1,8 @@
 import { MillraceError } from '../../errors.js';
-import type { InstanceDirectory } from '../../stores/state-directory.js';
+import type { OwnDirectory } from '../../stores/state-directory.js';
 
 /** What an instance without a disk has of one: its identity and member ids outlive a restart of the app, stores do not. */
-export class InMemoryDirectory implements InstanceDirectory {
+export class InMemoryDirectory implements OwnDirectory {
   private readonly members = new Map<string, string>();
 
   private isHeld = false;
@@ -43,6 +43,10 @@ export class InMemoryDirectory implements InstanceDirectory {
   }
 
   async removeStale(): Promise<string[]> {
+    return [];
+  }
+
+  async removeAll(): Promise<string[]> {
     return [];
   }
 

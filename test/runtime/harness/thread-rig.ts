@@ -33,6 +33,9 @@ export class PlayedTask {
   runs = 0;
   wakeUp: number | null = null;
   activeBytes = 0;
+  /** Committed rows that wait for the disk. */
+  dueBytes = 0;
+  fullFlushes = 0;
   closing: Promise<void> | null = null;
 
   constructor(
@@ -59,11 +62,19 @@ export class PlayedTask {
 /** What the thread and the epoch see of it. */
 class PlayedActiveTask {
   readonly id: string;
-  readonly state = { maybeFlush: () => undefined };
+  readonly state: { readonly dueBytes: number; maybeFlush(now: number, isFull: boolean): void };
   readonly task: PlayedRecords;
 
   constructor(private readonly played: PlayedTask) {
     this.id = played.id;
+    this.state = {
+      get dueBytes(): number {
+        return played.dueBytes;
+      },
+      maybeFlush: (_now, isFull) => {
+        if (isFull) played.fullFlushes++;
+      },
+    };
     this.task = new PlayedRecords(played);
   }
 
@@ -221,6 +232,7 @@ export class ThreadRig {
       wallClock: () => this.now,
       longWaits: null,
       rebalanceTimeout: options.rebalanceTimeout ?? 60_000,
+      maxDueBytes: options.maxUncommittedBytes ?? 1_000_000,
       onEpochLost: () => undefined,
     });
     this.epochs = new EpochRunner({
