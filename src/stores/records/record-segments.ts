@@ -10,7 +10,7 @@ import { RecordSegment } from './record-segment.js';
 /** Segments that one call of `evict` looks at. */
 const evictionTries = 16;
 /** To let go of a part of a segment's memory is to copy the rest: not worth it below this, bytes. */
-const smallestToShrink = 16 * 1024;
+const smallestToShrink = 256;
 const maxSpare = 4;
 const maxSpareBytes = 512 * 1024;
 /** Of segments that were let go of. */
