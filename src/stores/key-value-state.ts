@@ -2,6 +2,7 @@
 import { KeyedState } from './keyed-state.js';
 import type { EngineBatch } from './engine/engine.js';
 import type { RowTable } from './row-table.js';
+import { checkKeyRange } from './range-options.js';
 import type { KeyRange, StoreChange, StoreEntry, TimestampedKeyValueStore, ValueAndTimestamp } from './store.js';
 import { idPrefix } from './store-environment.js';
 import type { StoreEnvironment } from './store-environment.js';
@@ -127,6 +128,7 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
   }
 
   private scanRange(range: KeyRange<K>): ScanRange {
+    checkKeyRange(range);
     return {
       from: range.from === undefined ? null : this.keyOrder(range.from),
       to: range.to === undefined ? null : justAfter(this.keyOrder(range.to)),

@@ -5,6 +5,7 @@
  * Rules and results are Kafka Streams' (RocksDBVersionedStore), segments included: a put older than the history is rejected; `getAsOf` before the history sees the latest
  * version alone; a tombstone with exactly the time of the latest version takes that away and leaves nothing.
  */
+import { checkFlag } from './range-options.js';
 import { ByteWriter } from '../bytes/byte-writer.js';
 import type { FrozenLayer } from './frozen-layer.js';
 import type { Row } from './row.js';
@@ -69,6 +70,7 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
   }
 
   getRange(key: K, from: number, to: number, options: { readonly ascending?: boolean } = {}): readonly VersionedRecord<V>[] {
+    checkFlag('getRange', options, 'ascending');
     const found = versionsBetween(this, key, from, to);
     return options.ascending === true ? found.reverse() : found;
   }

@@ -5,6 +5,7 @@
  * Rows with `windowStart < observed − retention + 1` are expired: they read as absent, and writes to them are dropped and counted (Kafka Streams' rule).
  * They leave memory and engine later, after an engine write, and with `closeTracking` not before `drainClosed` gave them out.
  */
+import { checkFlag } from './range-options.js';
 import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import type { EngineBatch } from './engine/engine.js';
@@ -99,6 +100,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
     to: number,
     options: { readonly reverse?: boolean } = {},
   ): AsyncGenerator<readonly [number, ValueAndTimestamp<V>], undefined> {
+    checkFlag('fetchRange', options, 'reverse');
     const starts = this.liveStarts(from, to);
     if (options.reverse === true) starts.reverse();
     for (const start of starts) {

@@ -153,6 +153,20 @@ describe.each(['memory', 'leveldb'] as const)('a key-value store over %s', (engi
     await state.close({ clean: true });
   });
 
+  it('refuses bounds that it does not know, before it walks through everything', async () => {
+    const { state, plain, counts } = await open();
+    for (const store of [plain, counts]) {
+      await expect(collect<unknown>(store.range({ form: 'a' } as never))).rejects.toMatchObject({
+        code: 'MILL_QUERY_INVALID',
+        message: expect.stringContaining('range has no option form; did you mean from?'),
+      });
+      await expect(collect<unknown>(store.range({ reverse: 1 } as never))).rejects.toThrow(
+        'the option reverse must be true or false, not 1',
+      );
+    }
+    await state.close({ clean: true });
+  });
+
   it('counts its rows', async () => {
     const { state, counts } = await open();
     counts.put('a', 1, 1);
