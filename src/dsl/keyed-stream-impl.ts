@@ -22,11 +22,14 @@ import type {
   KeyedStream,
   SideOutputLate,
   WindowedStream,
+  WindowJoinOptions,
   WindowOptions,
 } from './keyed-stream.js';
 import type { KStream } from './kstream.js';
 import { shapes } from './option-shapes.js';
 import { prefix } from './prefixes.js';
+import { addTemporalJoin } from './temporal-join.js';
+import { addCoGroup, pairsOf } from './window-join.js';
 import { WindowedStreamImpl } from './windowed-stream-impl.js';
 
 export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
@@ -82,11 +85,53 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
     joiner: (left: V, right: V2, key: K) => O,
     options: IntervalJoinedOptions<O> & Partial<SideOutputLate> = {},
   ): unknown {
-    const right = groupedOf(this.#context, other);
+    const right = groupedOf(this.#context, 'intervalJoin', other);
     requireFunction('intervalJoin: the joiner', joiner);
     const held = defined('intervalJoin: the joiner', joiner) as typeof joiner;
     checkOptions('intervalJoin', options, shapes.intervalJoin);
     return addIntervalJoin(this.#context, this.#grouped, right, bounds, held, options);
+  }
+
+  temporalJoin(versions: KeyedStream<K, unknown>, joiner: unknown, options: object = {}): never {
+    return this.#temporal('temporalJoin', versions, joiner, options) as never;
+  }
+
+  leftTemporalJoin(versions: KeyedStream<K, unknown>, joiner: unknown, options: object = {}): never {
+    return this.#temporal('leftTemporalJoin', versions, joiner, options) as never;
+  }
+
+  windowJoin(other: KeyedStream<K, unknown>, assigner: WindowAssigner, joiner: unknown, options: WindowJoinOptions<unknown> = {}): never {
+    checkOptions('windowJoin', options, shapes.windowJoin);
+    requireFunction('windowJoin: the joiner', joiner);
+    const { kind = 'inner', ...others } = options;
+    const pairs = pairsOf(kind, joiner as Parameters<typeof pairsOf<K, V, unknown, unknown>>[1]);
+    return this.#coGrouped('windowJoin', other, assigner, pairs, others) as never;
+  }
+
+  coGroup(other: KeyedStream<K, unknown>, assigner: WindowAssigner, apply: unknown, options: object = {}): never {
+    checkOptions('coGroup', options, shapes.coGroup);
+    requireFunction('coGroup: the function', apply);
+    return this.#coGrouped('coGroup', other, assigner, apply as Parameters<typeof addCoGroup<K, V, unknown, unknown>>[5], options) as never;
+  }
+
+  #temporal(what: 'temporalJoin' | 'leftTemporalJoin', versions: KeyedStream<K, unknown>, joiner: unknown, options: object): unknown {
+    const right = groupedOf(this.#context, what, versions);
+    requireFunction(`${what}: the joiner`, joiner);
+    checkOptions(what, options, shapes.temporalJoin);
+    const held = defined(`${what}: the joiner`, joiner as (left: V, right: unknown, key: K) => unknown);
+    return addTemporalJoin(this.#context, this.#grouped, right, held, what === 'leftTemporalJoin', options);
+  }
+
+  #coGrouped(
+    what: 'windowJoin' | 'coGroup',
+    other: KeyedStream<K, unknown>,
+    assigner: WindowAssigner,
+    apply: Parameters<typeof addCoGroup<K, V, unknown, unknown>>[5],
+    options: object,
+  ): unknown {
+    const right = groupedOf(this.#context, what, other);
+    requireAssigner(assigner);
+    return addCoGroup(this.#context, what, this.#grouped, right, assigner, apply, options);
   }
 
   /** The grouping behind a handle; null when another builder, or somebody else, made it. */
@@ -95,8 +140,8 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
   }
 }
 
-function groupedOf<K, V>(context: DslContext, stream: KeyedStream<K, V>): GroupedState<K, V> {
-  const grouped = typeof stream === 'object' ? KeyedStreamImpl.grouping(context, stream) : null;
+function groupedOf<K, V>(context: DslContext, what: string, stream: KeyedStream<K, V>): GroupedState<K, V> {
+  const grouped = typeof stream === 'object' && (stream as unknown) !== null ? KeyedStreamImpl.grouping(context, stream) : null;
   if (grouped !== null) return grouped as GroupedState<K, V>;
-  throw new MillraceError('MILL_TOPOLOGY_INVALID', 'An interval join takes a keyed stream of the same StreamsBuilder: `other.keyBy()`.');
+  throw new MillraceError('MILL_TOPOLOGY_INVALID', `${what} takes a keyed stream of the same StreamsBuilder: \`other.keyBy()\`.`);
 }

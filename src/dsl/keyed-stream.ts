@@ -78,6 +78,37 @@ export interface JoinedAndLate<K, L, R, O> {
   readonly lateRight: KStream<K, R>;
 }
 
+/** For `KeyedStream.temporalJoin` and `leftTemporalJoin`. */
+export interface TemporalJoinedOptions<O> extends NamedOptions {
+  /** Serde of the results, carried along. */
+  readonly valueSerde?: Serde<O>;
+}
+
+/** Which records without a partner in their window are joined with null: none, those of this stream, of the other, of both. */
+export type WindowJoinKind = 'inner' | 'left' | 'right' | 'full';
+
+/** For `KeyedStream.windowJoin` and, without `kind`, `coGroup`. */
+export interface WindowJoinOptions<O> extends NamedOptions {
+  /** Default `inner`. */
+  readonly kind?: WindowJoinKind;
+  /** How long after its end a window still takes late records, ms of event time. Each of them gives all results of its window anew. Default 0. */
+  readonly allowedLateness?: number;
+  /** Serde of the results, carried along. */
+  readonly valueSerde?: Serde<O>;
+}
+
+/** Results of a join by window, and the records that no window took any more. */
+export interface WindowJoinedAndLate<K, L, R, O> {
+  readonly results: KStream<Windowed<K>, O>;
+  readonly lateLeft: KStream<K, L>;
+  readonly lateRight: KStream<K, R>;
+}
+
+/** What the joiner of a window join gets for this stream: null too where the kind keeps records of the other one alone. */
+export type LeftOf<J extends WindowJoinKind, V> = J extends 'right' | 'full' ? V | null : V;
+/** The same for the other stream. */
+export type RightOf<J extends WindowJoinKind, V> = J extends 'left' | 'full' ? V | null : V;
+
 /** A stream by key: `KStream.keyBy`. */
 export interface KeyedStream<K, V> {
   /**
@@ -136,6 +167,82 @@ export interface KeyedStream<K, V> {
     joiner: (left: V, right: V2, key: K) => O,
     options?: IntervalJoinedOptions<NoInfer<O>>,
   ): KStream<K, O>;
+
+  /**
+   * Joins each record with the row that the other stream had for its key at the record's own time (Flink's event-time temporal join): the latest one at or before it. The other stream is a
+   * log of changes: a record is a new version from its timestamp on, a null value ends what was. Records wait until the watermark has passed their time. Results have the
+   * timestamp of the record; those without a version are left out.
+   *
+   * @throws MILL_TOPOLOGY_INVALID when a source has no `watermarks`; MILL_TOPOLOGY_NOT_COPARTITIONED at start
+   * @example
+   * orders.keyBy((order) => order.currency).temporalJoin(rates.keyBy(), (order, rate) => order.total * rate, { name: 'in-euros', valueSerde: serdes.double });
+   */
+  temporalJoin<V2, O>(
+    versions: KeyedStream<K, V2>,
+    joiner: (value: V, version: NonNullable<V2>, key: K) => O,
+    options: TemporalJoinedOptions<NoInfer<O>> & SideOutputLate,
+  ): JoinedAndLate<K, V, V2, O>;
+  /** As above; late records are dropped and counted (`late`). */
+  temporalJoin<V2, O>(
+    versions: KeyedStream<K, V2>,
+    joiner: (value: V, version: NonNullable<V2>, key: K) => O,
+    options?: TemporalJoinedOptions<NoInfer<O>>,
+  ): KStream<K, O>;
+
+  /** As `temporalJoin`, but records without a version are joined with null. */
+  leftTemporalJoin<V2, O>(
+    versions: KeyedStream<K, V2>,
+    joiner: (value: V, version: NonNullable<V2> | null, key: K) => O,
+    options: TemporalJoinedOptions<NoInfer<O>> & SideOutputLate,
+  ): JoinedAndLate<K, V, V2, O>;
+  /** As above; late records are dropped and counted (`late`). */
+  leftTemporalJoin<V2, O>(
+    versions: KeyedStream<K, V2>,
+    joiner: (value: V, version: NonNullable<V2> | null, key: K) => O,
+    options?: TemporalJoinedOptions<NoInfer<O>>,
+  ): KStream<K, O>;
+
+  /**
+   * Joins each pair of records of one key that lie in the same window, when the window fires. `kind` says which records without a partner are joined with null. Windows keep all their
+   * records; results carry the window in their key, and its last millisecond as timestamp.
+   *
+   * @throws MILL_TOPOLOGY_INVALID when the windows are in event time and a source has no `watermarks`, or never end; MILL_TOPOLOGY_NOT_COPARTITIONED at start
+   * @example
+   * views.keyBy().windowJoin(clicks.keyBy(), tumblingEventTime({ size: 60_000 }), (view, click) => ({ ...view, clicked: click !== null }), { kind: 'left' });
+   */
+  windowJoin<V2, O, J extends WindowJoinKind = 'inner'>(
+    other: KeyedStream<K, V2>,
+    assigner: WindowAssigner<NoInfer<V | V2>>,
+    joiner: (left: LeftOf<J, V>, right: RightOf<J, V2>, key: K, info: WindowInfo) => O,
+    options: WindowJoinOptions<NoInfer<O>> & { readonly kind?: J } & SideOutputLate,
+  ): WindowJoinedAndLate<K, V, V2, O>;
+  /** As above; late records are dropped and counted (`late`). */
+  windowJoin<V2, O, J extends WindowJoinKind = 'inner'>(
+    other: KeyedStream<K, V2>,
+    assigner: WindowAssigner<NoInfer<V | V2>>,
+    joiner: (left: LeftOf<J, V>, right: RightOf<J, V2>, key: K, info: WindowInfo) => O,
+    options?: WindowJoinOptions<NoInfer<O>> & { readonly kind?: J },
+  ): KStream<Windowed<K>, O>;
+
+  /**
+   * The general form of `windowJoin`: a function gets all records of both sides in a window, in order of arrival, and gives any number of results.
+   *
+   * @example
+   * bids.keyBy().coGroup(asks.keyBy(), tumblingEventTime({ size: 1_000 }), (key, bidsIn, asksIn) => matched(bidsIn, asksIn));
+   */
+  coGroup<V2, O>(
+    other: KeyedStream<K, V2>,
+    assigner: WindowAssigner<NoInfer<V | V2>>,
+    apply: (key: K, lefts: readonly V[], rights: readonly V2[], info: WindowInfo) => readonly O[],
+    options: Omit<WindowJoinOptions<NoInfer<O>>, 'kind'> & SideOutputLate,
+  ): WindowJoinedAndLate<K, V, V2, O>;
+  /** As above; late records are dropped and counted (`late`). */
+  coGroup<V2, O>(
+    other: KeyedStream<K, V2>,
+    assigner: WindowAssigner<NoInfer<V | V2>>,
+    apply: (key: K, lefts: readonly V[], rights: readonly V2[], info: WindowInfo) => readonly O[],
+    options?: Omit<WindowJoinOptions<NoInfer<O>>, 'kind'>,
+  ): KStream<Windowed<K>, O>;
 }
 
 /** A keyed stream in windows. Results carry the window in their key, and its last millisecond as timestamp. */

@@ -23,7 +23,9 @@ import type {
   IntervalJoinedOptions,
   KeyedProcessOptions,
   SideOutputLate,
+  TemporalJoinedOptions,
   WindowAggregateOptions,
+  WindowJoinOptions,
   WindowOptions,
   WindowProcessOptions,
   WindowResultOptions,
@@ -163,6 +165,16 @@ export const shapes = {
   keyedProcess: { ...record, states: list } satisfies ShapeOf<KeyedProcessOptions<unknown, unknown>>,
   broadcast: { ...record, states: anything } satisfies ShapeOf<BroadcastOptions<unknown, unknown>>,
   intervalJoin: { ...valued, sideOutputLate: flag } satisfies ShapeOf<IntervalJoinedOptions<unknown> & SideOutputLate>,
+  temporalJoin: { ...valued, sideOutputLate: flag } satisfies ShapeOf<TemporalJoinedOptions<unknown> & SideOutputLate>,
+  windowJoin: {
+    ...valued,
+    sideOutputLate: flag,
+    allowedLateness: anything,
+    kind: oneOf('inner', 'left', 'right', 'full'),
+  } satisfies ShapeOf<WindowJoinOptions<unknown> & SideOutputLate>,
+  coGroup: { ...valued, sideOutputLate: flag, allowedLateness: anything } satisfies ShapeOf<
+    Omit<WindowJoinOptions<unknown>, 'kind'> & SideOutputLate
+  >,
   derived,
   mapped: { ...derived, ...both } satisfies ShapeOf<MappedTableOptions<unknown, unknown>>,
   transformed: { ...derived, ...both, stores: list } satisfies ShapeOf<TransformedTableOptions<unknown, unknown>>,

@@ -26,6 +26,8 @@ export const prefix = Object.freeze({
   broadcast: 'KSTREAM-BROADCAST-',
   broadcastProcess: 'KSTREAM-BROADCAST-PROCESSOR-',
   intervalJoin: 'KSTREAM-INTERVAL-JOIN-',
+  temporalJoin: 'KSTREAM-TEMPORAL-JOIN-',
+  windowJoin: 'KSTREAM-WINDOW-JOIN-',
   window: 'KSTREAM-WINDOW-',
   repartition: 'KSTREAM-REPARTITION-',
   toTable: 'KSTREAM-TOTABLE-',

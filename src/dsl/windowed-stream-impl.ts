@@ -140,7 +140,12 @@ export class WindowedStreamImpl<K, V> {
     const { parent, sources } = this.#grouped.inputFor(graph, storeName);
     if (this.#assigner.time === 'event' && this.#assigner.defaultTrigger !== 'never') requireWatermarks(graph, sources, name);
     const sides = options.sideOutputLate === true ? { results: `${name}-results`, late: `${name}-late` } : null;
-    const node = statefulNode(name, windowOperator({ storeName, states, definition, sides }), store, { usesEventTime: true });
+    const node = statefulNode(
+      name,
+      windowOperator({ storeName, states, definition, sides: sides && { ...sides, late: [sides.late] } }),
+      store,
+      { usesEventTime: true },
+    );
     graph.add(node, [parent]);
     const resultSerde = this.#assigner.size === null ? null : windowedKeySerde(keySerde, this.#assigner.size);
     const stream = <KS, VS>(of: GraphNode, serdes: Pick<Parameters<DslContext['stream']>[0], 'keySerde' | 'valueSerde'>): KStream<KS, VS> =>

@@ -25,6 +25,7 @@ const readings = builder.stream('readings', sensors);
 const factors = builder.stream('factors', { keySerde: serdes.int32, valueSerde: serdes.double, watermarks: watermarks.monotonous() });
 const texts = builder.stream('texts', { keySerde: serdes.string, valueSerde: serdes.string, watermarks: watermarks.monotonous() });
 const minutes = () => readings.keyBy().window(tumblingEventTime({ size: 60_000 }));
+const always = tumblingEventTime({ size: 1 });
 const textWindows = () => texts.keyBy().window(tumblingEventTime({ size: 1 }));
 const mean = {
   initial: () => ({ sum: 0, count: 0 }),
@@ -142,6 +143,10 @@ describe('the compiler refuses', () => {
     () => readings.keyBy().intervalJoin(factors.keyBy(), { lower: 0, upper: 1 }, (one: string) => one),
     // @ts-expect-error a serde that does not fit what the promise gives
     () => readings.mapValuesAsync(async (reading) => reading.device, { valueSerde: serdes.int32 }),
+    // @ts-expect-error in a left window join the other side may be missing
+    () => readings.keyBy().windowJoin(factors.keyBy(), always, (_, factor) => factor.toFixed(1), { kind: 'left' }),
+    // @ts-expect-error a version may be missing
+    () => readings.keyBy().leftTemporalJoin(factors.keyBy(), (_one, factor) => factor.toFixed(1)),
     // @ts-expect-error a mapper that gives no pair
     () => readings.mapAsync(async (reading) => reading.device),
     // @ts-expect-error an order that there is not
@@ -167,6 +172,6 @@ describe('the compiler refuses', () => {
   ];
 
   it('each of these lines', () => {
-    expect(wrong).toHaveLength(24);
+    expect(wrong).toHaveLength(26);
   });
 });

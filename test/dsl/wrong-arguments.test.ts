@@ -86,7 +86,7 @@ const wrong: readonly (readonly [call: string, message: string, (of: ReturnType<
     ({ stream }) => stream['keyBy']!()['window']!(tumblingEventTime({ size: 5 }))['aggregate']!({ add: () => 0 }),
   ],
   ['keyBy().process()', 'process: the supplier must be a function, not undefined.', ({ stream }) => stream['keyBy']!()['process']!()],
-  ['intervalJoin()', 'An interval join takes a keyed stream', ({ stream }) => stream['keyBy']!()['intervalJoin']!()],
+  ['intervalJoin()', 'intervalJoin takes a keyed stream', ({ stream }) => stream['keyBy']!()['intervalJoin']!()],
   ['mapValuesAsync()', 'mapValuesAsync: the mapper must be a function, not undefined.', ({ stream }) => stream['mapValuesAsync']!()],
   ['processValues()', 'processValues: the supplier must be a function, not undefined.', ({ stream }) => stream['processValues']!()],
   ['serdes.avro()', 'serdes.avro: the options must be an object, not undefined.', () => (serdes.avro as unknown as Loose)()],

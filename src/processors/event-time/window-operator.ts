@@ -12,7 +12,7 @@ import { Outbox } from './outbox.js';
 export interface WindowOperatorOptions<K, V, C, R> extends KeyedOperatorOptions {
   readonly definition: WindowDefinition<K, V, C, R>;
   /** The children that take results and late records; null: late records are dropped, and all children take results. */
-  readonly sides: { readonly results: string; readonly late: string } | null;
+  readonly sides: { readonly results: string; readonly late: readonly string[] } | null;
 }
 
 export function windowOperator<K, V, C, R>(options: WindowOperatorOptions<K, V, C, R>): OperatorSupplier {
@@ -22,7 +22,7 @@ export function windowOperator<K, V, C, R>(options: WindowOperatorOptions<K, V, 
 class WindowOperator<K, V, C, R> extends KeyedOperator<K, V> implements WindowResults<K, V, R> {
   declare private engine: WindowEngine<K, V, C, R>;
   declare private resultsTo: Downstream;
-  declare private lateTo: Downstream | null;
+  declare private lateTo: readonly Downstream[] | null;
   private readonly outbox = new Outbox();
 
   constructor(private readonly operator: WindowOperatorOptions<K, V, C, R>) {
@@ -32,7 +32,7 @@ class WindowOperator<K, V, C, R> extends KeyedOperator<K, V> implements WindowRe
   override init(context: OperatorContext): void {
     const { sides } = this.operator;
     this.resultsTo = sides === null ? context.downstream : context.child(sides.results);
-    this.lateTo = sides === null ? null : context.child(sides.late);
+    this.lateTo = sides === null ? null : sides.late.map((child) => context.child(child));
     super.init(context);
   }
 
@@ -43,7 +43,7 @@ class WindowOperator<K, V, C, R> extends KeyedOperator<K, V> implements WindowRe
 
   late(key: K, value: V, timestamp: number): void {
     if (this.lateTo === null) this.context.dropped('late');
-    else this.outbox.add(this.lateTo, key, value, timestamp);
+    else for (const child of this.lateTo) this.outbox.add(child, key, value, timestamp);
   }
 
   protected open(): void {

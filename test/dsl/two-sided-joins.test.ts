@@ -1,0 +1,274 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { WindowJoinKind } from '../../src/dsl/keyed-stream.js';
+import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import { MillraceError } from '../../src/errors.js';
+import { serdes } from '../../src/serdes/serdes.js';
+import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
+import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
+import { globalWindows } from '../../src/time/windowing/global-windows.js';
+import { sessionEventTime } from '../../src/time/windowing/session-windows.js';
+import { slidingEventTime } from '../../src/time/windowing/sliding-windows.js';
+import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
+import type { Windowed } from '../../src/time/windowed.js';
+import type { KStream } from '../../src/dsl/kstream.js';
+
+const texts = { keySerde: serdes.string, valueSerde: serdes.string };
+type Row = readonly [side: 'left' | 'right', key: string, value: string | null, timestamp: number];
+
+/** Two keyed streams, whose watermark is `bound` ms and one behind the highest time of each. */
+function setup(bound = 0) {
+  const builder = new StreamsBuilder();
+  const options = { ...texts, watermarks: watermarks.boundedOutOfOrderness(bound) };
+  return { builder, left: builder.stream('left', options).keyBy(), right: builder.stream('right', options).keyBy() };
+}
+
+async function feed(driver: TopologyTestDriver, rows: readonly Row[]): Promise<void> {
+  const topics = { left: driver.inputTopic('left', texts), right: driver.inputTopic('right', texts) };
+  for (const [side, key, value, timestamp] of rows) await topics[side].pipe(key, value, { timestamp });
+}
+
+const read = (driver: TopologyTestDriver, topic: string): string[] =>
+  driver
+    .outputTopic(topic, texts)
+    .readAll()
+    .map(({ key, value, timestamp }) => `${String(key)} ${String(value)} @${timestamp}`);
+
+/** Windowed results as texts. */
+function named(stream: KStream<Windowed<string>, string>): KStream<string, string> {
+  return stream.map((value, { key, window }) => [`${key}[${window.start},${window.end})`, value], texts);
+}
+
+const end: readonly Row[] = [
+  ['left', 'clock', 'x', 1_000_000],
+  ['right', 'clock', 'x', 1_000_000],
+];
+
+describe('temporalJoin', () => {
+  it('joins with the version at the time of the record; leftTemporalJoin also without one', async () => {
+    const { builder, left, right } = setup();
+    left.temporalJoin(right, (order, rate) => `${order}×${rate}`, { name: 'inner', valueSerde: serdes.string }).to('inner');
+    left.leftTemporalJoin(right, (order, rate) => `${order}×${rate ?? 'none'}`, { name: 'outer', valueSerde: serdes.string }).to('outer');
+    await using driver = new TopologyTestDriver(builder.build());
+    await feed(driver, [
+      ['left', 'usd', 'o1', 50],
+      ['right', 'usd', '100', 100],
+      ['left', 'usd', 'o2', 150],
+      ['right', 'usd', '110', 200],
+      ['left', 'usd', 'o3', 200],
+      ['right', 'usd', null, 300],
+      ['left', 'usd', 'o4', 301],
+      ...end,
+    ]);
+    expect(read(driver, 'inner')).toEqual(['usd o2×100 @150', 'usd o3×110 @200']);
+    expect(read(driver, 'outer').slice(0, 4)).toEqual(['usd o1×none @50', 'usd o2×100 @150', 'usd o3×110 @200', 'usd o4×none @301']);
+  });
+
+  it('sends late rows to the side, or counts them', async () => {
+    const { builder, left, right } = setup();
+    const { results, lateLeft, lateRight } = left.temporalJoin(right, (order, rate) => order + rate, {
+      name: 'join',
+      valueSerde: serdes.string,
+      sideOutputLate: true,
+    });
+    results.to('joined');
+    lateLeft.to('late-left');
+    lateRight.to('late-right');
+    left.temporalJoin(right, (order, rate) => order + rate, { name: 'dropping', valueSerde: serdes.string }).to('x');
+    await using driver = new TopologyTestDriver(builder.build());
+    await feed(driver, [
+      ['right', 'k', 'r', 500],
+      ...end,
+      ['left', 'k', 'l', 600],
+      ['right', 'k', 'old', 400],
+      ['left', 'k', null, 2_000_000],
+    ]);
+    expect(read(driver, 'late-left')).toEqual(['k l @600']);
+    expect(read(driver, 'late-right')).toEqual(['k old @400']);
+    expect(Object.fromEntries(driver.droppedByReason)).toMatchObject({ late: 2, 'null-value': 2 });
+  });
+
+  const event = fc.tuple(fc.constantFrom<'left' | 'right'>('left', 'right'), fc.constantFrom('a', 'b'), fc.integer({ min: 0, max: 40 }));
+
+  it('out-of-order input within the bound gives the results of sorted input', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(event, { maxLength: 25, selector: ([side, key, time]) => `${side}${key}${time}` }),
+        fc.infiniteStream(fc.integer({ min: 0, max: 10 })),
+        async (events, delays) => {
+          const sorted = events.toSorted((a, b) => a[2] - b[2]);
+          const shuffled = sorted
+            .map((each) => ({ each, at: each[2] + (delays.next().value as number) }))
+            .toSorted((a, b) => a.at - b.at)
+            .map(({ each }) => each);
+          const { builder, left, right } = setup(10);
+          left
+            .leftTemporalJoin(right, (order, rate) => `${order}×${rate ?? 'none'}`, { name: 'join', valueSerde: serdes.string })
+            .to('out');
+          await using driver = new TopologyTestDriver(builder.build());
+          await feed(driver, [...shuffled.map(([side, key, time]): Row => [side, key, `${side[0]}${time}`, time]), ...end]);
+          const expected = sorted.flatMap(([side, key, time]) => {
+            if (side === 'right') return [];
+            const version = sorted.findLast(([of, ofKey, at]) => of === 'right' && ofKey === key && at <= time);
+            return [`${key} l${time}×${version === undefined ? 'none' : `r${version[2]}`} @${time}`];
+          });
+          expect(
+            read(driver, 'out')
+              .filter((line) => !line.startsWith('clock'))
+              .toSorted(),
+          ).toEqual(expected.toSorted());
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('windowJoin', () => {
+  const rows: readonly Row[] = [
+    ['left', 'k', 'l1', 10],
+    ['right', 'k', 'r1', 20],
+    ['left', 'k', 'l2', 90],
+    ['right', 'k', 'r2', 110],
+    ['left', 'k', 'l3', 250],
+    ['right', 'j', 'r3', 10],
+    ...end,
+  ];
+  const pairs: Record<WindowJoinKind, readonly string[]> = {
+    inner: ['k[0,100) l1+r1 @99', 'k[0,100) l2+r1 @99'],
+    left: ['k[0,100) l1+r1 @99', 'k[0,100) l2+r1 @99', 'k[200,300) l3+- @299'],
+    right: ['j[0,100) -+r3 @99', 'k[0,100) l1+r1 @99', 'k[0,100) l2+r1 @99', 'k[100,200) -+r2 @199'],
+    full: ['j[0,100) -+r3 @99', 'k[0,100) l1+r1 @99', 'k[0,100) l2+r1 @99', 'k[100,200) -+r2 @199', 'k[200,300) l3+- @299'],
+  };
+
+  it.each(Object.entries(pairs))('%s: pairs within a window', async (kind, expected) => {
+    const { builder, left, right } = setup(300);
+    named(
+      left.windowJoin(right, tumblingEventTime({ size: 100 }), (l, r) => `${l ?? '-'}+${r ?? '-'}`, {
+        kind: kind as WindowJoinKind,
+        name: 'join',
+        valueSerde: serdes.string,
+      }),
+    ).to('out');
+    await using driver = new TopologyTestDriver(builder.build());
+    await feed(driver, rows);
+    expect(
+      read(driver, 'out')
+        .filter((line) => !line.startsWith('clock'))
+        .toSorted(),
+    ).toEqual(expected);
+  });
+
+  it('takes sliding and session windows, in which both sides count', async () => {
+    const { builder, left, right } = setup(300);
+    const join = (l: string, r: string): string => l + r;
+    named(left.windowJoin(right, slidingEventTime({ size: 100, slide: 50 }), join, { name: 'slide', valueSerde: serdes.string })).to(
+      'slide',
+    );
+    named(left.windowJoin(right, sessionEventTime({ gap: 60 }), join, { name: 'session', valueSerde: serdes.string })).to('session');
+    await using driver = new TopologyTestDriver(builder.build());
+    await feed(driver, [['left', 'k', 'a', 0], ['right', 'k', 'b', 50], ['left', 'k', 'c', 109], ...end]);
+    expect(read(driver, 'slide').filter((line) => line.startsWith('k'))).toEqual(['k[0,100) ab @99', 'k[50,150) cb @149']);
+    expect(read(driver, 'session').filter((line) => line.startsWith('k'))).toEqual(['k[0,169) ab @168', 'k[0,169) cb @168']);
+  });
+
+  it('late records within the allowed lateness give their window anew; later ones go to the side', async () => {
+    const { builder, left, right } = setup();
+    const { results, lateLeft, lateRight } = left.windowJoin(
+      right,
+      tumblingEventTime({ size: 100 }),
+      (l, r, _key, { isLate, revision }) => `${l}${r} ${isLate ? 'late' : 'first'} ${revision}`,
+      { name: 'join', valueSerde: serdes.string, allowedLateness: 100, sideOutputLate: true },
+    );
+    named(results).to('out');
+    lateLeft.to('late-left');
+    lateRight.to('late-right');
+    await using driver = new TopologyTestDriver(builder.build());
+    const clock = (at: number): readonly Row[] => [
+      ['left', 'clock', 'x', at],
+      ['right', 'clock', 'x', at],
+    ];
+    await feed(driver, [
+      ['left', 'k', 'a', 10],
+      ['right', 'k', 'b', 20],
+      ...clock(150),
+      ['right', 'k', 'c', 30],
+      ...clock(300),
+      ['left', 'k', 'd', 40],
+      ['right', 'k', 'e', 50],
+    ]);
+    expect(read(driver, 'out').filter((line) => line.startsWith('k'))).toEqual([
+      'k[0,100) ab first 1 @99',
+      'k[0,100) ab late 2 @99',
+      'k[0,100) ac late 2 @99',
+    ]);
+    expect(read(driver, 'late-left')).toEqual(['k d @40']);
+    expect(read(driver, 'late-right')).toEqual(['k e @50']);
+  });
+
+  it('drops records without a value', async () => {
+    const { builder, left, right } = setup();
+    named(left.windowJoin(right, tumblingEventTime({ size: 100 }), (l, r) => l + r, { name: 'join', valueSerde: serdes.string })).to('out');
+    await using driver = new TopologyTestDriver(builder.build());
+    await feed(driver, [['left', 'k', null, 10], ['right', 'k', 'b', 20], ...end]);
+    expect(read(driver, 'out').filter((line) => line.startsWith('k'))).toEqual([]);
+    expect(Object.fromEntries(driver.droppedByReason)).toEqual({ 'null-value': 1 });
+  });
+
+  it('coGroup gets both sides whole', async () => {
+    const { builder, left, right } = setup(300);
+    named(
+      left.coGroup(right, tumblingEventTime({ size: 100 }), (key, ls, rs) => [`${key}: ${ls.join()} | ${rs.join()}`], {
+        name: 'groups',
+        valueSerde: serdes.string,
+      }),
+    ).to('out');
+    await using driver = new TopologyTestDriver(builder.build());
+    await feed(driver, rows);
+    expect(
+      read(driver, 'out')
+        .filter((line) => !line.startsWith('clock'))
+        .toSorted(),
+    ).toEqual(['j[0,100) j:  | r3 @99', 'k[0,100) k: l1,l2 | r1 @99', 'k[100,200) k:  | r2 @199', 'k[200,300) k: l3 |  @299']);
+  });
+});
+
+describe('what joins of keyed streams refuse', () => {
+  const { left, right } = setup();
+  const join = (l: string): string => l;
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['a stream that is not keyed', () => left.temporalJoin({} as never, join), /temporalJoin takes a keyed stream/],
+    ['null', () => left.windowJoin(null as never, tumblingEventTime({ size: 1 }), join), /windowJoin takes a keyed stream/],
+    [
+      'a stream of another builder',
+      () => left.coGroup(setup().right, tumblingEventTime({ size: 1 }), () => []),
+      /coGroup takes a keyed stream of the same/,
+    ],
+    ['windows that never end', () => left.windowJoin(right, globalWindows(), join), /windows that never end/],
+    [
+      'a kind that is none',
+      () => left.windowJoin(right, tumblingEventTime({ size: 1 }), join, { kind: 'outer' as never }),
+      /option kind must be "inner" or/,
+    ],
+    [
+      'a negative lateness',
+      () => left.coGroup(right, tumblingEventTime({ size: 1 }), () => [], { allowedLateness: -1 }),
+      /allowedLateness/,
+    ],
+    ['a misspelt option', () => left.temporalJoin(right, join, { nam: 'x' } as never), /no option nam/],
+    ['what is no function', () => left.leftTemporalJoin(right, 'x' as never), /leftTemporalJoin: the joiner must be a function/],
+    [
+      'a source without watermarks',
+      () => {
+        const builder = new StreamsBuilder();
+        const plain = builder.stream('plain', texts).keyBy();
+        return plain.temporalJoin(plain, join);
+      },
+      /has no `watermarks`/,
+    ],
+  ])('%s', (_what, declare, message) => {
+    expect(declare).toThrow(MillraceError);
+    expect(declare).toThrow(message);
+  });
+});
