@@ -11,6 +11,7 @@ import type { StreamsConfig } from '../../src/index.js';
 import { Random } from '../../src/testing/in-memory-kafka/random.js';
 import type { Difference } from '../exactly-once/difference.js';
 import { stateDifferences } from '../exactly-once/job-state.js';
+import { activeTasks } from '../faults/job-process.js';
 import { JobRun } from '../faults/job-run.js';
 import { describeFault, isOnInstance, type Fault, type PlannedFault } from './fault.js';
 import { strikeCluster } from './lab-cluster.js';
@@ -20,6 +21,8 @@ import { StallWatch, type Stall } from './stall-watch.js';
 export const instances = 3;
 export const sessionTimeout = 6000;
 const partitions = 3;
+/** Two sub-topologies. */
+const tasks = 2 * partitions;
 /** How long a fault waits for output. */
 const outputMs = 30_000;
 /** After the faults: for sessions, transactions and rebalances to time out one after the other, and for what was left undone. */
@@ -234,7 +237,9 @@ class FaultRun {
     if (outputs.length > 0) return outputs;
     const [last, ...others] = this.all as [LabInstance, ...LabInstance[]];
     for (const instance of others) await instance.stop();
-    await abortable(last.process.untilState('running', settleMs), options.signal);
+    // It says that it runs also before it hears that the others have gone.
+    const hasAll = async (): Promise<boolean> => (await activeTasks(last.process)) === tasks && last.process.state === 'running';
+    await abortable(last.process.untilSo('the last instance has every task', hasAll, settleMs), options.signal);
     await last.stop();
     return stateDifferences(job, join(job.folder, 'instance-0', job.applicationId));
   }

@@ -172,3 +172,7 @@ export class JobProcess {
     if (this.lines.length > rememberedLines) this.lines = this.lines.slice(-rememberedLines);
   }
 }
+
+export async function activeTasks(instance: JobProcess): Promise<number> {
+  return Object.values((await instance.measure()).tasks).filter(({ active }) => active).length;
+}

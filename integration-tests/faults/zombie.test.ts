@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ApiKeys } from './api-keys.js';
-import type { JobProcess } from './job-process.js';
+import { activeTasks } from './job-process.js';
 import { JobRun } from './job-run.js';
 import type { Verdict } from './kafka-proxy.js';
 import { until } from './until.js';
@@ -15,10 +15,6 @@ async function begin(name: string): Promise<JobRun> {
   runs.push(run);
   run.input.start(200);
   return run;
-}
-
-async function activeTasks(instance: JobProcess): Promise<number> {
-  return Object.values((await instance.measure()).tasks).filter(({ active }) => active).length;
 }
 
 /** Freezes one of two instances when it sends that request, and lets both go on when the other one has taken everything over. */
