@@ -3,7 +3,7 @@
  * input ends or when it has processed as many records as it was told, leaves the group, and exits.
  */
 import { StreamsApp } from '../../src/index.js';
-import type { RestoreListener } from '../../src/index.js';
+import type { RestoreListener, StreamsConfig } from '../../src/index.js';
 import { ReadArguments } from '../harness/arguments.js';
 import { endOfInput } from '../harness/end-of-input.js';
 import { cpuMs, sayReport } from '../harness/side-report.js';
@@ -12,13 +12,16 @@ import type { TopologyName } from './topologies.js';
 
 const options = new ReadArguments(process.argv.slice(2));
 const topics = { input: options.text('input'), other: options.text('other', ''), output: options.text('output') };
-const app = new StreamsApp(buildTopology(options.text('topology') as TopologyName, topics), {
+const topology = options.text('topology') as TopologyName;
+const threads = options.number('threads', 1);
+const config: StreamsConfig = {
   applicationId: options.text('application-id'),
   bootstrapServers: options.text('bootstrap'),
   stateDir: options.text('state-dir'),
   processingGuarantee: options.text('guarantee') === 'exactly_once' ? 'exactly_once' : 'at_least_once',
   commitInterval: options.number('commit-interval'),
-});
+};
+const app = threads === 1 ? new StreamsApp(buildTopology(topology, topics), config) : await severalThreads();
 const stopAfter = options.number('stop-after', Infinity);
 
 app.on('state', (state) => sayReport({ event: 'state', state: state.toLowerCase() }));
@@ -31,6 +34,12 @@ sayReport({ event: 'starting' });
 await Promise.all([app.start(), Promise.race([endOfInput(), enoughProcessed()]).then(() => app.close())]);
 reportProgress();
 process.exit(0);
+
+/** Workers share the environment, not the arguments. */
+function severalThreads(): Promise<StreamsApp> {
+  process.env['BENCH_TOPOLOGY'] = JSON.stringify({ topology, topics });
+  return StreamsApp.fromModule(new URL('./threads-topology.js', import.meta.url), { ...config, threads });
+}
 
 function restoreReports(): RestoreListener {
   let records = 0;

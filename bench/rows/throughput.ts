@@ -27,6 +27,7 @@ export const throughputRows: readonly Row[] = [
   row('json-map-alos', workloads['json-map'], 'at_least_once'),
   row('count-eos-10k', workloads['count-10k'], 'exactly_once'),
   row('count-eos-100k', workloads['count-100k'], 'exactly_once'),
+  { ...row('count-eos-100k-threads-2', workloads['count-100k'], 'exactly_once', 'Kafka Streams', 2), onlyIfNamed: true },
   row('count-alos-10k', workloads['count-10k'], 'at_least_once'),
   row('count-alos-100k', workloads['count-100k'], 'at_least_once'),
   row('tumbling-count-eos', workloads['tumbling-count'], 'exactly_once'),
@@ -46,8 +47,8 @@ export const throughputRows: readonly Row[] = [
   { ...row('large-state-count-eos', workloads['count-10m'], 'exactly_once'), onlyIfNamed: true },
 ];
 
-function row(name: string, workload: Workload, guarantee: Guarantee, against: AppRival = 'Kafka Streams'): Row {
-  return { name, against, run: (bench) => run(bench, { name, workload, guarantee, against }) };
+function row(name: string, workload: Workload, guarantee: Guarantee, against: AppRival = 'Kafka Streams', threads = 1): Row {
+  return { name, against, run: (bench) => run(bench, { name, workload, guarantee, against, threads }) };
 }
 
 interface Throughput {
@@ -55,6 +56,8 @@ interface Throughput {
   readonly workload: Workload;
   readonly guarantee: Guarantee;
   readonly against: AppRival;
+  /** Stream threads of each side. */
+  readonly threads: number;
 }
 
 interface Inputs {
@@ -79,7 +82,7 @@ async function run(bench: Bench, what: Throughput): ReturnType<Row['run']> {
 }
 
 async function measure(bench: Bench, side: Side, what: Throughput, { measured, input, other }: Inputs): Promise<Sample> {
-  const { name, workload, guarantee, against } = what;
+  const { name, workload, guarantee, against, threads } = what;
   const { topology, repartition } = workload;
   const applicationId = bench.freshName(name);
   const output = await bench.freshTopic(`${name}-output`);
@@ -92,6 +95,7 @@ async function measure(bench: Bench, side: Side, what: Throughput, { measured, i
     'application-id': applicationId,
     'state-dir': stateDir,
     guarantee,
+    ...(threads === 1 ? {} : { threads }),
     'commit-interval': commitInterval[guarantee],
     ...(other === null ? {} : { other: other.topic }),
     // The next regular commit may be half a minute away: the one of closing counts.

@@ -339,7 +339,7 @@ export class StreamsApp extends StoreAccess {
     return this.view;
   }
 
-  /** Counters and latencies as plain data, measured now. */
+  /** Counters and latencies as plain data, measured now; of several threads as they last told, which they do twice a second and soon after each call of this. */
   metrics(): AppMetrics {
     return this.engine.metrics({ state: this.currentState, paused: this.isPaused, restarts: this.restarts.snapshot() });
   }

@@ -81,6 +81,8 @@ export interface ThreadSide {
     /** What the app answered to the error of this number: go on. */
     restart: { readonly number: number; readonly pauseMs: number };
     paused: boolean;
+    /** The app wants to know how the thread stands. */
+    reportNow: null;
     giveUpCommit: null;
     shutDownApplication: string;
     /** Another thread has the task now: what this one noted of its state is old. */

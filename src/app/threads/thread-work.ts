@@ -14,6 +14,7 @@ import { AppQueryHost } from '../app-query-host.js';
 import { AppParts } from '../app-parts.js';
 import { realPlatform } from '../app-platform.js';
 import { resolveConfig, type ResolvedConfig } from '../config.js';
+import { leastBufferedBytes, leastUncommittedBytes } from '../memory-shares.js';
 import { loadTopologyModule } from '../topology-module.js';
 import { sendingLogger } from './bridged-logger.js';
 import { MessageCalls, type MessageWire } from './message-calls.js';
@@ -82,6 +83,9 @@ export class ThreadWork {
         restart: ({ number, pauseMs }) => {
           this.undecided.get(number)?.(pauseMs);
           this.undecided.delete(number);
+        },
+        reportNow: () => {
+          this.app.tell('report', this.report());
         },
         giveUpCommit: () => {
           this.parts?.built?.thread.stop(false).catch(() => undefined);
@@ -189,18 +193,18 @@ export class ThreadWork {
 
   /** The bounds of memory are those of the app: each thread has its share. */
   private shared(config: ResolvedConfig): ResolvedConfig {
-    const share = (bytes: number): number => Math.floor(bytes / this.shares);
+    const share = (bytes: number, least: number): number => Math.max(least, Math.floor(bytes / this.shares));
     return {
       ...config,
       clientId: `${config.clientId}-thread-${this.setup.index}`,
       get statestoreCacheMaxBytes() {
-        return share(config.statestoreCacheMaxBytes);
+        return share(config.statestoreCacheMaxBytes, 0);
       },
       get maxUncommittedBytes() {
-        return share(config.maxUncommittedBytes);
+        return share(config.maxUncommittedBytes, leastUncommittedBytes);
       },
       get maxBufferedBytes() {
-        return share(config.maxBufferedBytes);
+        return share(config.maxBufferedBytes, leastBufferedBytes);
       },
     };
   }

@@ -123,6 +123,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
   }
 
   metrics(own: OwnMetrics): AppMetrics {
+    for (const worker of this.workers.values()) worker.refresh();
     return mergedMetrics(
       own,
       this.reports().map(({ metrics }) => metrics),

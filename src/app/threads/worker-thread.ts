@@ -27,6 +27,7 @@ export interface WorkerThreadParts {
 export class WorkerThread {
   /** As last told. */
   report: ThreadReport | null = null;
+  private isAskedToReport = false;
   /** Set to 0 with every word of the thread; whoever watches counts up. */
   beatsMissed = 0;
   private readonly worker: Worker;
@@ -43,6 +44,7 @@ export class WorkerThread {
       ...events,
       report: (report) => {
         this.report = report;
+        this.isAskedToReport = false;
         events.report(report);
       },
     });
@@ -66,6 +68,13 @@ export class WorkerThread {
 
   get life(): number {
     return this.parts.setup.life;
+  }
+
+  /** Has the thread tell soon how it stands. */
+  refresh(): void {
+    if (this.isAskedToReport || this.phase !== 'running') return;
+    this.isAskedToReport = true;
+    this.tell('reportNow', null);
   }
 
   async start(options: ThreadStart): Promise<void> {

@@ -41,7 +41,7 @@ public final class BenchApp {
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, options.text("application-id"));
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, options.text("bootstrap"));
         config.put(StreamsConfig.STATE_DIR_CONFIG, options.text("state-dir"));
-        config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, 1);
+        config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, (int) options.number("threads", 1));
         config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guaranteeOf(options));
         config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, options.text("commit-interval"));
         config.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
