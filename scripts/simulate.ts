@@ -50,7 +50,10 @@ async function runMany({ seeds, from, processes, schedule }: Options): Promise<n
   const totals = { schedules: 0, crashes: 0, actions: 0, records: 0, virtualMs: 0, steps: 0 };
   const failed: number[] = [];
   const startedAt = performance.now();
-  await runSeeds({ from, count: seeds }, schedule, processes, (result) => {
+  // What was run until then is told all the same.
+  const interruption = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
+  await runSeeds({ from, count: seeds }, schedule, processes, interruption.signal, (result) => {
     totals.schedules++;
     totals.crashes += result.crashes;
     totals.actions += result.actions;
@@ -67,6 +70,7 @@ async function runMany({ seeds, from, processes, schedule }: Options): Promise<n
       `${Math.round(totals.virtualMs / 1000)} s of virtual time, ${totals.steps} steps in ${seconds.toFixed(1)} s ` +
       `(${(totals.schedules / seconds).toFixed(1)} a second): ${failed.length} failed`,
   );
+  if (interruption.signal.aborted) return 1;
   for (const seed of failed.slice(0, shrunkSeeds)) await tellShortest(seed, schedule);
   return failed.length > 0 ? 1 : 0;
 }

@@ -9,21 +9,23 @@ export interface Task {
   readonly options: Pick<ScheduleOptions, 'job' | 'standbys'>;
 }
 
-/** Runs schedules on several processes; a process that dies makes it reject. */
+/** Runs schedules on several processes, until the signal is given; a process that dies makes it reject. */
 export async function runSeeds(
   { from, count }: { readonly from: number; readonly count: number },
   options: Task['options'],
   processes: number,
+  signal: AbortSignal,
   onResult: (result: SeedResult) => void,
 ): Promise<void> {
   let next = from;
   const work = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const child = fork(join(import.meta.dirname, 'worker.ts'), { execArgv: ['--import', 'tsx'] });
+      // A group of its own: Ctrl-C is for the parent, which lets it end the schedule that it runs.
+      const child = fork(join(import.meta.dirname, 'worker.ts'), { execArgv: ['--import', 'tsx'], detached: true });
       let seed = -1;
       let isDone = false;
       const give = (): void => {
-        if (next === from + count) {
+        if (next === from + count || signal.aborted) {
           isDone = true;
           child.kill();
           return;
