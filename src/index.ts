@@ -259,7 +259,7 @@ export type {
 export type { AggregateFunction } from './processors/state/aggregate-function.js';
 export type { AggregatingState, ListState, MapState, ReducingState, ValueState } from './processors/state/keyed-state.js';
 export type { StateAccess } from './processors/state/keyed-states.js';
-export type { StateTtl } from './processors/state/state-ttl.js';
+export type { IncrementalCleanup, StateTtl } from './processors/state/state-ttl.js';
 export type { FiredTimer, KeyedProcessor, KeyedProcessorContext, KeyTimers } from './processors/event-time/keyed-processor.js';
 export type { TimerKind } from './processors/timers/timer-service.js';
 export type { IntervalBounds } from './processors/interval-join/interval-bounds.js';

@@ -7,6 +7,7 @@
 import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import { keyValueStore } from '../connected-store.js';
 import type { Cancellable, Operator, OperatorContext } from '../operator.js';
+import { ExpiredRows } from '../state/expired-rows.js';
 import type { StateAddress } from '../state/state-address.js';
 import type { StoredRow } from '../state/state-row-serde.js';
 import { KeyedStates } from '../state/keyed-states.js';
@@ -31,6 +32,7 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
   declare protected timers: TimerService;
   declare protected backend: StoreKeyedStateBackend;
   declare private stored: StoredTimers;
+  declare private expired: ReadonlyMap<string, ExpiredRows>;
   private loaded = false;
   private loading: Promise<void> | null = null;
   private alarm: { readonly at: number; readonly handle: Cancellable } | null = null;
@@ -42,7 +44,8 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
     const store: KeyedStateStore = keyValueStore<StateAddress, StoredRow>(context, this.options.storeName);
     const timestamp = (): number => Math.max(0, context.record.timestamp);
     const clock = (): number => context.wallClock();
-    this.backend = new StoreKeyedStateBackend(store, this.options.states, timestamp);
+    this.expired = ExpiredRows.of(this.options.states, store, timestamp, clock);
+    this.backend = new StoreKeyedStateBackend(store, this.options.states, timestamp, this.expired);
     this.states = new KeyedStates(this.backend, clock);
     this.stored = new StoredTimers(store, timestamp);
     this.timers = new TimerService(this.backend, clock, this.stored);
@@ -59,6 +62,7 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
     }
     if (!this.loaded) return this.load().then(() => this.process(key, value, timestamp));
     this.backend.setCurrentKey(key);
+    for (const rows of this.expired.values()) rows.recordCame();
     let pending: MaybeAsync;
     try {
       pending = this.onRecord(key, value, timestamp);
@@ -68,6 +72,15 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
       throw error;
     }
     return this.after(pending, -1);
+  }
+
+  /** At a barrier: what is expired and was not met leaves with the epoch, as far as the state's clean-up goes. */
+  flush(): MaybeAsync {
+    if (this.expired.size > 0) return this.removeExpired();
+  }
+
+  private async removeExpired(): Promise<void> {
+    for (const rows of this.expired.values()) await rows.clean();
   }
 
   /** Work that belongs to no key. */

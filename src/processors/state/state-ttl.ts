@@ -6,7 +6,7 @@
  * later.
  */
 import { MillraceError } from '../../errors.js';
-import { anything, oneOf, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
+import { anything, flag, oneOf, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 
 /** How long a value of keyed state lives, by the wall clock. */
 export interface StateTtl {
@@ -16,16 +16,34 @@ export interface StateTtl {
   readonly update?: 'onCreateAndWrite' | 'onReadAndWrite' | 'disabled';
   /** Whether an expired value may be given out when it is met, once, before it is removed. Default: never. */
   readonly visibility?: 'neverReturnExpired' | 'returnExpiredIfNotCleanedUp';
+  /** Removes expired values that nobody touches, a few rows for each access of the state. Default: a value is removed when it is met. */
+  readonly cleanupIncrementally?: IncrementalCleanup;
+}
+
+/** How many rows are looked at for expired values. They are looked at when the epoch ends, so the work of an epoch is bounded by what it has done. */
+export interface IncrementalCleanup {
+  /** Rows for each reading or writing of the state, a row being what the state holds for a key. */
+  readonly size: number;
+  /** True: as many for each record that the operator gets, too. Default false. */
+  readonly runForEveryRecord?: boolean;
 }
 
 const shape = {
   ttl: anything,
   update: oneOf('onCreateAndWrite', 'onReadAndWrite', 'disabled'),
   visibility: oneOf('neverReturnExpired', 'returnExpiredIfNotCleanedUp'),
+  cleanupIncrementally: { size: anything, runForEveryRecord: flag } satisfies ShapeOf<IncrementalCleanup>,
 } satisfies ShapeOf<StateTtl>;
 
 export function checkedTtl(state: string, ttl: StateTtl): StateTtl {
   requireOptions(`ttl of state ${state}`, ttl, shape, 'MILL_CONFIG_INVALID');
+  const size = ttl.cleanupIncrementally === undefined ? 1 : ttl.cleanupIncrementally.size;
+  if (!Number.isSafeInteger(size) || size < 1) {
+    throw new MillraceError(
+      'MILL_CONFIG_INVALID',
+      `State ${state}: cleanupIncrementally.size must be a whole number of at least 1, not ${size}.`,
+    );
+  }
   if (ttl.ttl > 0) return Object.freeze({ ...ttl });
   throw new MillraceError('MILL_CONFIG_INVALID', `State ${state}: the time to live must be above 0 ms, not ${ttl.ttl}.`);
 }

@@ -5,6 +5,7 @@
  */
 import { MillraceError } from '../../errors.js';
 import type { TimestampedKeyValueStore } from '../../stores/store.js';
+import type { ExpiredRows } from './expired-rows.js';
 import { noNamespace, type KeyedStateBackend, type StateRow, type StateRows } from './keyed-state-backend.js';
 import { statePrefix, type StateAddress } from './state-address.js';
 import type { AnyStateDescriptor } from './state-descriptor.js';
@@ -21,11 +22,13 @@ export class StoreKeyedStateBackend implements KeyedStateBackend {
   /**
    * @param declared the states of the operator; others can't be asked for
    * @param timestamp time of the record in work, ms: that of the changelog records
+   * @param expired states that are cleaned up as they are used
    */
   constructor(
     private readonly store: KeyedStateStore,
     private readonly declared: readonly AnyStateDescriptor[],
     private readonly timestamp: () => number,
+    private readonly expired: ReadonlyMap<string, ExpiredRows> = new Map(),
   ) {}
 
   currentKey(): unknown {
@@ -59,9 +62,16 @@ export class StoreKeyedStateBackend implements KeyedStateBackend {
     const { name: state } = descriptor;
     const { store } = this;
     const address = (namespace: string): StateAddress => ({ state, key: this.currentKey(), namespace });
+    const expired = this.expired.get(state);
     return {
-      get: (namespace) => store.get(address(namespace)) as R | null,
-      put: (namespace, row) => store.put(address(namespace), row, this.timestamp()),
+      get: (namespace) => {
+        expired?.accessed();
+        return store.get(address(namespace)) as R | null;
+      },
+      put: (namespace, row) => {
+        expired?.accessed();
+        store.put(address(namespace), row, this.timestamp());
+      },
       remove: (namespace) => {
         const entry = store.locate(address(namespace));
         if (entry.value !== null) store.write(entry, null, this.timestamp());

@@ -1,0 +1,107 @@
+/**
+ * Incremental clean-up of keyed state (Flink's `cleanupIncrementally`): rows whose time is over and that nobody touches leave the store and its changelog all the same.
+ *
+ * Each access of the state, or each record, earns so many rows to be looked at; they are looked at when the epoch ends, on and on through the state. So the work of an epoch is bounded by
+ * what it has done, and a state that nobody uses stays as it is.
+ */
+import type { TimestampedKeyValueStore } from '../../stores/store.js';
+import type { ListRow, MapRow, StateRow, ValueRow } from './keyed-state-backend.js';
+import { statePrefix, type StateAddress } from './state-address.js';
+import type { AnyStateDescriptor } from './state-descriptor.js';
+import type { StoredRow } from './state-row-serde.js';
+import { TtlPolicy } from './state-ttl.js';
+
+/** Rows looked at in one epoch. */
+const mostRows = 10_000;
+
+export class ExpiredRows {
+  private readonly ttl: TtlPolicy;
+  private readonly rowsAnAccess: number;
+  private readonly rowsARecord: number;
+  private earned = 0;
+  /** Where to go on; null at the beginning. */
+  private cursor: StateAddress | null = null;
+
+  private constructor(
+    private readonly state: string,
+    descriptor: AnyStateDescriptor,
+    private readonly store: TimestampedKeyValueStore<StateAddress, StoredRow>,
+    private readonly timestamp: () => number,
+    clock: () => number,
+  ) {
+    const { size = 0, runForEveryRecord = false } = descriptor.ttl?.cleanupIncrementally ?? {};
+    this.ttl = new TtlPolicy(descriptor.ttl, clock);
+    this.rowsAnAccess = size;
+    this.rowsARecord = runForEveryRecord ? size : 0;
+  }
+
+  /** Those of the states that are to be cleaned up. */
+  static of(
+    descriptors: readonly AnyStateDescriptor[],
+    store: TimestampedKeyValueStore<StateAddress, StoredRow>,
+    timestamp: () => number,
+    clock: () => number,
+  ): ReadonlyMap<string, ExpiredRows> {
+    const cleaned = descriptors.filter(({ ttl }) => ttl?.cleanupIncrementally !== undefined && ttl.update !== 'disabled');
+    return new Map(cleaned.map((descriptor) => [descriptor.name, new ExpiredRows(descriptor.name, descriptor, store, timestamp, clock)]));
+  }
+
+  accessed(): void {
+    this.earned += this.rowsAnAccess;
+  }
+
+  recordCame(): void {
+    this.earned += this.rowsARecord;
+  }
+
+  /** At the end of an epoch. */
+  async clean(): Promise<void> {
+    const most = Math.min(this.earned, mostRows);
+    this.earned = 0;
+    if (most === 0) return;
+    const rows = await this.nextRows(most);
+    for (const [address, row] of rows) this.cleanRow(address, row);
+  }
+
+  private async nextRows(most: number): Promise<(readonly [StateAddress, StoredRow])[]> {
+    const rows: (readonly [StateAddress, StoredRow])[] = [];
+    const { cursor, store, state } = this;
+    const scan = cursor === null ? store.prefixScan(statePrefix(state)) : store.range({ from: cursor });
+    for await (const [address, { value }] of scan) {
+      // The row after the last one that is looked at: where the next epoch goes on, whatever becomes of those before.
+      if (address.state !== state || rows.length === most) {
+        this.cursor = address.state === state ? address : null;
+        return rows;
+      }
+      rows.push([address, value]);
+    }
+    this.cursor = null;
+    return rows;
+  }
+
+  private cleanRow(address: StateAddress, row: StoredRow): void {
+    if ('bytes' in row) return;
+    const kept = this.withoutExpired(row);
+    if (kept !== row) this.store.put(address, kept, this.timestamp());
+  }
+
+  /** The row itself when nothing in it is expired; null when all is. */
+  private withoutExpired(row: StateRow): StateRow | null {
+    if ('entries' in row) return this.liveEntries(row);
+    if ('values' in row) return this.liveValues(row);
+    return this.ttl.isExpired((row satisfies ValueRow).updatedAt) ? null : row;
+  }
+
+  private liveEntries(row: MapRow): MapRow | null {
+    const entries = new Map([...row.entries].filter(([, { updatedAt }]) => !this.ttl.isExpired(updatedAt)));
+    if (entries.size === row.entries.size) return row;
+    return entries.size === 0 ? null : { ...row, entries };
+  }
+
+  private liveValues(row: ListRow): ListRow | null {
+    const live = row.updatedAt.map((updatedAt) => !this.ttl.isExpired(updatedAt));
+    if (!live.includes(false)) return row;
+    if (!live.includes(true)) return null;
+    return { ...row, values: row.values.filter((_, i) => live[i]), updatedAt: row.updatedAt.filter((_, i) => live[i]) };
+  }
+}
