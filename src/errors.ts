@@ -38,6 +38,7 @@ export const errorTable = {
   MILL_PROCESSING: 'Mend the user function that threw, or set `processingHandler` to "continue" or "deadLetter".',
   MILL_KEY_CHANGED: 'Use `process` in place of `processValues` for a processor that makes new keys.',
   MILL_LATE_RECORD: 'Give the operator a longer grace period if records come this late; the dead letter holds the record.',
+  MILL_REVISION_CONFLICT: 'Find the second writer of this result, or the function that gives two results for one input: see the message.',
   MILL_RETRY: 'A handler wants the record tried again: the epoch went back to the last commit and is processed again by itself.',
   MILL_PRODUCTION: 'Set `productionHandler`, or mend what the message says of the output record.',
   MILL_INVALID_TIMESTAMP: 'Use a timestamp extractor that handles records without a valid timestamp.',

@@ -33,6 +33,9 @@ export type {
 } from './runtime/restart-strategy.js';
 export type { StreamsConfig } from './app/config.js';
 export type { TopologyContext, TopologyFactory, TopologyModule } from './app/topology-module.js';
+export { catchUpSeconds } from './observability/catch-up.js';
+export { latestRevision } from './processors/latest-revision.js';
+export type { Revised } from './processors/latest-revision.js';
 export { keyGroupOf, partitionFor, rangeFor } from './rebalance/key-groups.js';
 export type { KeyGroupRange } from './rebalance/key-groups.js';
 export type { GroupView, GroupViewMember } from './rebalance/group-view.js';

@@ -5,6 +5,8 @@ import { MemoryKeyedStateBackend } from '../../src/processors/state/memory-keyed
 import { valueState } from '../../src/processors/state/state-descriptor.js';
 import type { AggregateFunction } from '../../src/processors/state/aggregate-function.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import { catchUpSeconds } from '../../src/observability/catch-up.js';
+import { latestRevision, type Revised } from '../../src/processors/latest-revision.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
@@ -227,6 +229,33 @@ const checks: Readonly<Record<string, (value: JsonObject) => string[] | Promise<
     }));
     const merged = parts.reduce((a, b) => mean.merge?.(a, b) ?? a);
     return differs('mean', value.correct, mean.result(merged).mean);
+  },
+  'backpressure-rate': (value) => {
+    const [arriving, processed] = [number(value, 'inPerSec'), number(value, 'outPerSec')];
+    // The room of a buffer is worked off by what comes in and not out.
+    return [
+      ...differs('growth', value.growthPerSec, arriving - processed),
+      ...differs('full after', value.fillsInSeconds, catchUpSeconds(number(value, 'buffer'), processed, arriving)),
+    ];
+  },
+  'catch-up': (value) => {
+    const [backlog, arriving] = [number(value, 'backlog'), number(value, 'lambdaPerSec')];
+    return [
+      ...differs('seconds', value.seconds, catchUpSeconds(backlog, arriving, number(value, 'muPerSec'))),
+      ...differs('as fast as it comes', 'never', catchUpSeconds(backlog, arriving, arriving) === Infinity ? 'never' : 'some time'),
+    ];
+  },
+  'revision-guard': async (value) => {
+    const revisions = { keySerde: serdes.string, valueSerde: serdes.json<Revised>() };
+    const builder = new StreamsBuilder();
+    const stored = { materialized: { storeName: 'stored', ...revisions } };
+    builder.stream('writes', revisions).groupByKey().reduce(latestRevision, stored);
+    const driver = new TopologyTestDriver(builder.build());
+    const writes = driver.inputTopic('writes', revisions);
+    for (const write of list(value, 'writes')) await writes.pipe('device-A', write as unknown as Revised);
+    const found = (await driver.view<string, Json>('stored')).get('device-A');
+    await driver.close();
+    return differs('stored', value.stored, await found);
   },
   'ttl-example': (value) => {
     let now = 0;

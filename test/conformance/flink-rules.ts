@@ -157,6 +157,10 @@ export const flinkRules: Readonly<Record<string, readonly RuleTest[]>> = {
   ],
   'without lateness a late record changes nothing; within it the result is updated': [[seeds, '"lateness-0-and-3"']],
   'out of order within the bound: 3, 5, 2, watermark 4, then 4 and 6': [[seeds, '"out-of-order-3-5-2-4-6"']],
+  'an older revision does not replace a newer one, and one revision has one content': [
+    [seeds, '"revision-guard"'],
+    ['test/processors/latest-revision.test.ts', 'is refused when it comes with another content'],
+  ],
   'results in event time are the same when the input is replayed': [
     [across, 'are the same for input shuffled within the bound as for sorted input, across a repartition too'],
     ['test/simulation/event-time.test.ts', 'closes each window once, complete, whatever crashes, stands still or moves'],
@@ -191,6 +195,10 @@ export const flinkRules: Readonly<Record<string, readonly RuleTest[]>> = {
   // Back-pressure and operations
   'a slow operator slows its source down and drops nothing': [
     ['test/kafka/fetcher/fetcher.test.ts', 'leave a partition out that has two fetches’ worth buffered, until room is given back'],
+  ],
+  'what comes in faster than it goes out fills any buffer; a backlog ends by the difference of the rates, or never': [
+    [seeds, '"backpressure-rate"'],
+    [seeds, '"catch-up"'],
   ],
   'a window that does not fire can be explained, down to the partition': [
     ['test/testing/explain-watermark.test.ts', 'names the upstream task that was not heard of, and at its own place the partition'],
