@@ -83,7 +83,7 @@ export interface StandbyMetricsSnapshot {
 }
 
 /** Counters of one task since this instance began to run it. */
-export interface TaskMetricsSnapshot {
+export interface TaskMetricsSnapshot extends ThreadMetricsSnapshot {
   readonly recordsProcessed: number;
   /** Records that a rule drops (null keys, late records, …), by reason. */
   readonly dropped: Readonly<Record<string, number>>;
@@ -124,6 +124,9 @@ export interface TaskMetricsSnapshot {
   /** Records that came too late for a window or a join: `dropped.late`. Those of a side output are not in it. */
   readonly numLateRecordsDropped: number;
 }
+
+/** Of a task that is not here. */
+const noTime: ThreadMetricsSnapshot = Object.freeze({ busyTimeMsPerSecond: 0, backPressuredTimeMsPerSecond: 0, idleTimeMsPerSecond: 0 });
 
 const nothingYet: Omit<AppMetrics, keyof OwnMetrics | 'globalTables'> = Object.freeze({
   tasks: {},
@@ -171,6 +174,7 @@ export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, glob
       damagedStates: metrics.damagedStates,
       failedStateWrites: metrics.failedStateWrites,
       active: active !== undefined,
+      ...(active?.timeShares.snapshot(performance.now()) ?? noTime),
       lag,
       ...watermarksOf(active?.task),
       numLateRecordsDropped: metrics.dropped.get('late') ?? 0,

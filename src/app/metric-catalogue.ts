@@ -118,6 +118,21 @@ const task: Catalogue<TaskMetricsSnapshot> = {
     meaning: 'writes to the local disk that failed: what they had stays in memory, and is tried again',
   },
   active: { unit: 'yes or no', meaning: 'whether the task runs on this instance now' },
+  busyTimeMsPerSecond: {
+    unit: 'ms a second',
+    meaning: 'at work on this task: its functions that are awaited, and asynchronous operators that take no more, included',
+    flink: 'busyTimeMsPerSecond',
+  },
+  backPressuredTimeMsPerSecond: {
+    unit: 'ms a second',
+    meaning: 'held up by the commit of an epoch, or by the disk, as its thread is',
+    flink: 'backPressuredTimeMsPerSecond',
+  },
+  idleTimeMsPerSecond: {
+    unit: 'ms a second',
+    meaning: 'the rest: no records, paused, or other tasks of the thread have their turns',
+    flink: 'idleTimeMsPerSecond',
+  },
   lag: {
     unit: 'records',
     meaning: 'records behind the end of the input, by `<topic>-<partition>`; absent when not known',
@@ -249,6 +264,11 @@ const producer: Catalogue<ProducerMetrics> = {
 };
 
 const fetcher: Catalogue<FetcherMetrics> = {
+  bufferedBytes: {
+    unit: 'bytes',
+    meaning: 'input held in memory now; fetching pauses as `maxBufferedBytes` comes near',
+    kafkaStreams: 'input-buffer-bytes-total',
+  },
   requests: { unit: 'count', counter: true, meaning: 'fetches sent', kafkaStreams: 'fetch-total' },
   bytes: { unit: 'bytes', counter: true, meaning: 'bytes received', flink: 'numBytesIn', kafkaStreams: 'bytes-consumed-total' },
   failures: { unit: 'count', counter: true, meaning: 'fetches that failed' },

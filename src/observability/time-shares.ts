@@ -1,10 +1,10 @@
 /**
- * How a stream thread spends its time: at work, waiting for an epoch that is not committed yet although there is more to do, or waiting for records. Two numbers a
- * wait are all that it costs; what is not waited is work. Averages reach back five to ten seconds.
+ * How a stream thread, or one of its tasks, spends its time: at work, held up although there is more to do, or waiting for records. Two of the three are noted as they end, what is left is the
+ * third: a thread notes its waits and works otherwise, a task notes its work and what holds it up and is idle otherwise. Averages reach back five to ten seconds.
  */
-export type WaitKind = 'idle' | 'backPressured';
+export type TimeUse = 'busy' | 'backPressured' | 'idle';
 
-/** Milliseconds of each second; they add up to 1000. */
+/** Of a stream thread or a task: milliseconds of each second; they add up to 1000. */
 export interface ThreadMetricsSnapshot {
   readonly busyTimeMsPerSecond: number;
   readonly backPressuredTimeMsPerSecond: number;
@@ -15,40 +15,76 @@ const spanMs = 5_000;
 
 interface Span {
   readonly start: number;
-  idle: number;
-  backPressured: number;
+  readonly spent: Record<TimeUse, number>;
 }
 
 export class TimeShares {
   private current: Span;
   private before: Span;
+  private ongoing: { readonly use: TimeUse; since: number } | null = null;
 
-  /** @param now ms of a clock that never goes back */
-  constructor(now: number) {
-    this.current = this.before = { start: now, idle: 0, backPressured: 0 };
+  /**
+   * @param now ms of a clock that never goes back
+   * @param rest what time is that nobody notes
+   */
+  constructor(
+    now: number,
+    private readonly rest: TimeUse = 'busy',
+  ) {
+    this.current = this.before = { start: now, spent: { busy: 0, backPressured: 0, idle: 0 } };
   }
 
-  waited(kind: WaitKind, ms: number, now: number): void {
-    this.current[kind] += ms;
+  spent(use: TimeUse, ms: number, now: number): void {
+    this.current.spent[use] += ms;
     this.roll(now);
+  }
+
+  /** Something has begun that takes its time, from `now` on. */
+  begin(use: TimeUse, now: number): void {
+    this.end(now);
+    this.ongoing = { use, since: now };
+  }
+
+  /** What was begun has ended, if anything was. */
+  end(now: number): void {
+    this.noteOngoing(now);
+    this.ongoing = null;
   }
 
   snapshot(now: number): ThreadMetricsSnapshot {
+    this.noteOngoing(now);
     this.roll(now);
-    const { before, current } = this;
-    const elapsed = Math.max(1, now - before.start);
-    const share = (kind: WaitKind): number => {
-      const waited = before === current ? current[kind] : before[kind] + current[kind];
-      return Math.min(1_000, Math.round((waited / elapsed) * 1_000));
+    const shares = { busy: 0, backPressured: 0, idle: 0 };
+    let left = 1_000;
+    for (const use of ['idle', 'backPressured', 'busy'] as const) {
+      if (use === this.rest) continue;
+      shares[use] = Math.min(left, this.share(use, now));
+      left -= shares[use];
+    }
+    shares[this.rest] = left;
+    return {
+      busyTimeMsPerSecond: shares.busy,
+      backPressuredTimeMsPerSecond: shares.backPressured,
+      idleTimeMsPerSecond: shares.idle,
     };
-    const [idle, backPressured] = [share('idle'), share('backPressured')];
-    const busy = Math.max(0, 1_000 - idle - backPressured);
-    return { busyTimeMsPerSecond: busy, backPressuredTimeMsPerSecond: backPressured, idleTimeMsPerSecond: idle };
+  }
+
+  private share(use: TimeUse, now: number): number {
+    const { before, current } = this;
+    const spent = before === current ? current.spent[use] : before.spent[use] + current.spent[use];
+    return Math.round((spent / Math.max(1, now - before.start)) * 1_000);
+  }
+
+  private noteOngoing(now: number): void {
+    const { ongoing } = this;
+    if (ongoing === null) return;
+    this.current.spent[ongoing.use] += now - ongoing.since;
+    ongoing.since = now;
   }
 
   private roll(now: number): void {
     if (now - this.current.start < spanMs) return;
     this.before = this.current;
-    this.current = { start: now, idle: 0, backPressured: 0 };
+    this.current = { start: now, spent: { busy: 0, backPressured: 0, idle: 0 } };
   }
 }

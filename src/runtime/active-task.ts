@@ -1,5 +1,6 @@
 import type { CommittedOffset, TopicPartition } from '../kafka/port.js';
 import type { ChangelogSink } from '../stores/store-environment.js';
+import { TimeShares } from '../observability/time-shares.js';
 import type { TaskState } from '../stores/task-state.js';
 import type { UpstreamMark } from '../time/watermarks/source-watermarks.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
@@ -34,6 +35,8 @@ export interface TaskChangelog {
 export class ActiveTask {
   /** True while the task is being given up: it takes no more records. */
   paused = false;
+  /** Work of this task, its functions that are awaited included, and what holds it up; the rest is idle, also while other tasks of the thread have their turns. */
+  readonly timeShares = new TimeShares(performance.now(), 'idle');
   /** Input positions of the last committed epoch; empty before the first. */
   committedPositions: readonly (TopicPartition & { readonly offset: number })[] = [];
   private readonly startPositions: readonly (TopicPartition & { readonly offset: number })[];

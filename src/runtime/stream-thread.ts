@@ -347,10 +347,15 @@ export class StreamThread {
   private async sleep(): Promise<void> {
     const start = performance.now();
     const isHeldUp = this.recovering === null && !this.halted && (this.waitsForDisk || !this.epochs.mayProcess);
-    const isWorking = [...this.tasks.values()].some(({ task }) => task.isBusy);
+    const waiting = [...this.tasks.values()].filter(({ task }) => !task.isBusy);
+    const isWorking = waiting.length < this.tasks.size;
     await this.wakeup.wait(this.sleepMs());
     const end = performance.now();
-    if (!isWorking) this.timeShares.waited(isHeldUp ? 'backPressured' : 'idle', end - start, end);
+    if (!isWorking) this.timeShares.spent(isHeldUp ? 'backPressured' : 'idle', end - start, end);
+    for (const { task, timeShares } of waiting) {
+      if (isHeldUp) timeShares.spent('backPressured', end - start, end);
+      else if (task.isFull) timeShares.spent('busy', end - start, end);
+    }
   }
 
   private turn(): number {
@@ -384,12 +389,25 @@ export class StreamThread {
     let worked = 0;
     const first = this.nextFirst++ % tasks.length;
     for (let i = 0; i < tasks.length; i++) {
-      const { task } = tasks[(first + i) % tasks.length] as ActiveTask;
+      const { task, timeShares } = tasks[(first + i) % tasks.length] as ActiveTask;
+      const begun = performance.now();
       if (!this.isPaused) worked += task.punctuate(now, wallClock);
-      worked += task.run(performance.now() + share);
-      if (task.isBusy) task.settled().then(this.notify, this.notify);
+      worked += task.run(begun + share);
+      const ended = performance.now();
+      timeShares.spent('busy', ended - begun, ended);
+      if (task.isBusy) this.await(task, timeShares);
     }
     return worked;
+  }
+
+  /** A user's function is awaited: that is work. */
+  private await(task: ActiveTask['task'], timeShares: TimeShares): void {
+    timeShares.begin('busy', performance.now());
+    const settled = (): void => {
+      timeShares.end(performance.now());
+      this.wakeup.notify();
+    };
+    task.settled().then(settled, settled);
   }
 
   private readonly notify = (): void => {

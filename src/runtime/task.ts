@@ -122,6 +122,11 @@ export class Task implements TaskScope {
     return this.unfinished?.count ?? 0;
   }
 
+  /** True while asynchronous operators take no more: calls have to end first. */
+  get isFull(): boolean {
+    return this.unfinished?.isFull ?? false;
+  }
+
   /** True while operators emit what they hold back. */
   get isFlushing(): boolean {
     return this.flushing.isOn;

@@ -55,6 +55,8 @@ const taskCounters = [
   'asyncRetries',
   'asyncTimeouts',
   'positionResets',
+  'damagedStates',
+  'failedStateWrites',
   'numLateRecordsDropped',
 ] as const satisfies readonly (keyof TaskMetricsSnapshot)[];
 

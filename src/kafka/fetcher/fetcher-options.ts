@@ -50,6 +50,8 @@ export interface FetcherOptions {
 
 /** Counters of the fetches of input, since the app started. */
 export interface FetcherMetrics {
+  /** Input that is held in memory now, bytes: fetching pauses as `maxBufferedBytes` comes near. */
+  bufferedBytes: number;
   /** Fetches sent. */
   requests: number;
   /** Bytes of whole batches received. */

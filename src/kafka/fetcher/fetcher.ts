@@ -33,7 +33,7 @@ const LATE_ANSWER_MS = 1000;
 type FetchPort = Pick<KafkaPort, 'fetch' | 'metadata' | 'listOffsets'>;
 
 export class Fetcher {
-  readonly metrics: FetcherMetrics = { requests: 0, bytes: 0, failures: 0, resets: 0, stalls: 0 };
+  readonly metrics: FetcherMetrics = { bufferedBytes: 0, requests: 0, bytes: 0, failures: 0, resets: 0, stalls: 0 };
   private readonly partitions = new Map<string, PartitionState>();
   private readonly lanes = new Map<number, BrokerLanes>();
   private readonly leaders: Leaders;
@@ -174,6 +174,7 @@ export class Fetcher {
 
   private release(state: PartitionState, bytes: number): void {
     state.buffered -= bytes;
+    this.metrics.bufferedBytes -= bytes;
     this.budget.release(bytes);
   }
 
@@ -320,6 +321,7 @@ export class Fetcher {
     state.maxBytes = this.maxBytesPerPartition;
     state.buffered += length;
     this.budget.buffer(length);
+    this.metrics.bufferedBytes += length;
     this.metrics.bytes += length;
     // The broker serves partitions in the order of the request: who got something goes behind the others.
     this.partitions.delete(partitionKey(state));

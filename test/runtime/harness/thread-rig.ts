@@ -4,6 +4,7 @@ import type { Fetcher } from '../../../src/kafka/fetcher/fetcher.js';
 import type { CommittedOffset, GroupMemberIdentity } from '../../../src/kafka/port.js';
 import { EpochMetrics } from '../../../src/observability/epoch-metrics.js';
 import { silentLogger } from '../../../src/observability/logger.js';
+import { TimeShares } from '../../../src/observability/time-shares.js';
 import type { GroupMember } from '../../../src/rebalance/group-member.js';
 import { emptyAssignment } from '../../../src/rebalance/member-assignment.js';
 import { parseTaskId } from '../../../src/rebalance/task-id.js';
@@ -63,6 +64,7 @@ export class PlayedTask {
 class PlayedActiveTask {
   readonly id: string;
   readonly state: { readonly dueBytes: number; maybeFlush(now: number, isFull: boolean): void };
+  readonly timeShares = new TimeShares(performance.now(), 'idle');
   readonly task: PlayedRecords;
 
   constructor(private readonly played: PlayedTask) {
@@ -127,6 +129,7 @@ class PlayedRecords {
 
   readonly unfinishedCount = 0;
   readonly takesInput = true;
+  readonly isFull = false;
 
   get inWork(): object | null {
     return this.isBusy ? { topic: `in-${this.played.id}`, partition: 0, offset: this.played.offset } : null;
