@@ -108,5 +108,5 @@ describe('broadcast state', () => {
     await start('three');
     await rules.pipe('a', 'x');
     await allKnow('a=3 b=2 c=1');
-  });
+  }, 60_000);
 });
