@@ -25,7 +25,7 @@ interface Options {
 
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(signal, () => interruption.abort(new Error(`ended by ${signal}`)));
+  process.on(signal, () => interruption.abort(new Error(`ended by ${signal}`)));
 
 await runMain(async () => {
   const options = optionsOf(process.argv.slice(2));
@@ -35,6 +35,11 @@ await runMain(async () => {
   }
   const { seed, minutes, brokers, only } = options;
   const drawn = drawFaults({ seed, duration: minutes * 60_000, brokers, instances, sessionTimeout });
+  const unknown = (only ?? []).filter((number) => drawn[number - 1] === undefined);
+  if (unknown.length > 0) {
+    console.error(`Seed ${seed} has ${drawn.length} faults in ${minutes} minutes, none with the number ${unknown.join(', ')}`);
+    return 1;
+  }
   const faults = only === null ? drawn : drawn.filter(({ number }) => only.includes(number));
   console.log(`Seed ${seed}: ${faults.length} faults in ${minutes} minutes, ${brokers === 1 ? 'one broker' : `${brokers} brokers`}`);
   try {

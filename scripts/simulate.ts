@@ -52,7 +52,7 @@ async function runMany({ seeds, from, processes, schedule }: Options): Promise<n
   const startedAt = performance.now();
   // What was run until then is told all the same.
   const interruption = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruption.abort());
   await runSeeds({ from, count: seeds }, schedule, processes, interruption.signal, (result) => {
     totals.schedules++;
     totals.crashes += result.crashes;

@@ -7,7 +7,7 @@ process.on('disconnect', () => process.exit(1));
 
 process.on('message', ({ seed, options }: Task) => {
   runSchedule(seed, options).then(
-    ({ log: _log, ...result }) => process.send?.(result satisfies SeedResult),
+    ({ log: _log, ...result }) => process.send?.(result satisfies SeedResult, () => undefined),
     (error: unknown) => {
       console.error(`seed ${seed}:`, error);
       process.exit(1);
