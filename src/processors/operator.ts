@@ -13,6 +13,7 @@ import type { Headers } from '../bytes/headers.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { StateStore } from '../stores/store.js';
 import type { CallPort } from './async/call-attempts.js';
+import type { Randomness } from './randomness.js';
 import type { TakenRecord } from './taken-record.js';
 
 /** Receives records. `K`/`V` may be null at run time: each operator states its null rule. */
@@ -113,6 +114,8 @@ export interface OperatorContext {
   /** Whether a source of the task has a watermark strategy. */
   readonly hasWatermarks: boolean;
   wallClock(): number;
+  /** Absent: the process's own. */
+  readonly randomness?: Randomness;
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable;
   /** Has `close` called when the operator is closed: for what was opened beside it, such as getters of tables. */
   onClose(close: () => MaybeAsync): void;

@@ -49,6 +49,15 @@ export interface ProcessingContext {
   streamTime(): number;
   /** ms since the epoch. In tests the clock of the driver: read this one, not `Date.now()`. */
   wallClock(): number;
+  /**
+   * As `wallClock`, beside `random` and `uuid`: what is not the same when a record is processed again. An epoch that is lost is processed anew from its beginning, and gets other answers;
+   * what was made of the old ones, state and output, is aborted with it. So what is committed agrees on one answer each. With `at_least_once` the output of both may be seen.
+   */
+  now(): number;
+  /** A number in [0, 1), like `Math.random`; in tests that of the driver's `seed`. As repeatable as `now`. */
+  random(): number;
+  /** A version 4 UUID; in tests it comes from the driver's `seed`. As repeatable as `now`: for an id that is the same again, take topic, partition and offset of the record. */
+  uuid(): string;
   /** Asks for a commit soon; it happens at the next barrier. */
   commit(): void;
 }

@@ -6,6 +6,7 @@ import { checkTimer } from './checked-timer.js';
 import { connectedStore } from './connected-store.js';
 import type { ForwardScope } from './forward-scope.js';
 import type { Cancellable, Downstream, OperatorContext, ScheduleOptions } from './operator.js';
+import { systemRandomness } from './randomness.js';
 import { readOnlyStore } from './read-only-store.js';
 import type { ProcessingContext, ProcessorContext, RecordMetadata } from './processor.js';
 
@@ -48,6 +49,18 @@ export abstract class BaseUserContext implements ProcessingContext {
 
   wallClock(): number {
     return this.context.wallClock();
+  }
+
+  now(): number {
+    return this.context.wallClock();
+  }
+
+  random(): number {
+    return (this.context.randomness ?? systemRandomness).number();
+  }
+
+  uuid(): string {
+    return (this.context.randomness ?? systemRandomness).uuid();
   }
 
   commit(): void {

@@ -2,6 +2,7 @@ import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import type { Headers } from '../bytes/headers.js';
 import { MillraceError } from '../errors.js';
 import type { Cancellable, Downstream, DropReason, OperatorContext, RecordContext, ScheduleOptions } from '../processors/operator.js';
+import { systemRandomness, type Randomness } from '../processors/randomness.js';
 import type { CallPort } from '../processors/async/call-attempts.js';
 import type { TakenRecord } from '../processors/taken-record.js';
 import type { ProcessorAround } from '../processors/processor-wrapper.js';
@@ -111,6 +112,10 @@ export class NodeContext implements OperatorContext {
 
   wallClock(): number {
     return this.scope.env.wallClock();
+  }
+
+  get randomness(): Randomness {
+    return this.scope.env.randomness ?? systemRandomness;
   }
 
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {

@@ -2,6 +2,7 @@ import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 import type { Logger } from '../observability/logger.js';
+import type { Randomness } from '../processors/randomness.js';
 import type { CallPort } from '../processors/async/call-attempts.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
 import type { ErrorPolicy } from './error-policy.js';
@@ -34,6 +35,8 @@ export interface TaskEnvironment {
   readonly pause?: (ms: number) => Promise<void>;
   /** ms since the epoch, as users and their timers see it. It may be set forward or back. */
   wallClock(): number;
+  /** Absent: the process's own. */
+  readonly randomness?: Randomness;
   /** ms of a clock that is never set (`steady-clock.ts`), which idleness and waits go by. Absent: the wall clock. */
   readonly steadyClock?: () => number;
   requestCommit(): void;

@@ -30,6 +30,8 @@ import { DriverGlobals } from './driver-globals.js';
 import { DriverQueryHost } from './driver-query-host.js';
 import type { DriverTopics } from './driver-topics.js';
 import type { TestDriverConfig } from './test-driver-config.js';
+import type { Randomness } from '../processors/randomness.js';
+import { seededRandomness } from './seeded-randomness.js';
 import type { TopicLog } from './topic-log.js';
 
 export interface DriverTasksOptions {
@@ -61,7 +63,11 @@ export class DriverTasks {
   private readonly globalMetrics = new TaskMetrics();
   private globals!: DriverGlobals;
 
-  private constructor(private readonly options: DriverTasksOptions) {}
+  private readonly randomness: Randomness;
+
+  private constructor(private readonly options: DriverTasksOptions) {
+    this.randomness = seededRandomness(options.config.seed ?? 0);
+  }
 
   static async open(options: DriverTasksOptions): Promise<DriverTasks> {
     const { topology, config, applicationId } = options;
@@ -260,6 +266,7 @@ export class DriverTasks {
       maxTaskIdleMs: 0,
       isolation: 'read_uncommitted',
       wallClock,
+      randomness: this.randomness,
       requestCommit: () => {
         this.commitRequested = true;
       },

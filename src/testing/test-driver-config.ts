@@ -16,6 +16,8 @@ export interface TestDriverConfig {
   readonly autoCommit?: boolean;
   /** Wall clock at the start, ms since the epoch. Default 0: results do not depend on when a test runs. */
   readonly wallClock?: number;
+  /** Of what `random()` and `uuid()` give processors: the same seed, the same answers. Default 0. */
+  readonly seed?: number;
   /** Of sources, sinks and stores that name none. Default: none. */
   readonly defaultKeySerde?: Serde<unknown>;
   /** The same for values. */
@@ -42,6 +44,7 @@ export const driverShape = {
   emit: oneOf('onCommit', 'onUpdate'),
   autoCommit: flag,
   wallClock: wholeNumber,
+  seed: wholeNumber,
   defaultKeySerde: serde,
   defaultValueSerde: serde,
   deserializationHandler: anything,
