@@ -157,6 +157,10 @@ export const flinkRules: Readonly<Record<string, readonly RuleTest[]>> = {
   ],
   'without lateness a late record changes nothing; within it the result is updated': [[seeds, '"lateness-0-and-3"']],
   'out of order within the bound: 3, 5, 2, watermark 4, then 4 and 6': [[seeds, '"out-of-order-3-5-2-4-6"']],
+  'clock and chance come from the context, so that a replay gives the same output': [
+    ['test/dsl/determinism.test.ts', 'gives the same event-time output, whatever the commits and the clock'],
+    ['test/dsl/determinism.test.ts', 'gives other processing-time output with another clock'],
+  ],
   'an older revision does not replace a newer one, and one revision has one content': [
     [seeds, '"revision-guard"'],
     ['test/processors/latest-revision.test.ts', 'is refused when it comes with another content'],
@@ -195,6 +199,13 @@ export const flinkRules: Readonly<Record<string, readonly RuleTest[]>> = {
   // Back-pressure and operations
   'a slow operator slows its source down and drops nothing': [
     ['test/kafka/fetcher/fetcher.test.ts', 'leave a partition out that has two fetches’ worth buffered, until room is given back'],
+  ],
+  'a queue of four, three in and one out a step: held up in five steps, nine waiting at most, nothing dropped': [
+    ['test/app/back-pressure.test.ts', 'has the steps, the backlog and the order of the recorded example'],
+  ],
+  'a slow task is busy, its input waits in the log; who waits for output is back-pressured': [
+    ['test/app/back-pressure.test.ts', 'is busy; its input waits in the log'],
+    ['test/app/back-pressure.test.ts', 'back-pressured, and every epoch completes'],
   ],
   'what comes in faster than it goes out fills any buffer; a backlog ends by the difference of the rates, or never': [
     [seeds, '"backpressure-rate"'],
