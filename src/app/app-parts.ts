@@ -13,6 +13,7 @@ import type { AppListener, StartOptions } from './app-engine.js';
 import type { PartsPlatform } from './app-platform.js';
 import { BoundedRun } from './bounded-run.js';
 import type { ResolvedConfig } from './config.js';
+import { chooseGroupProtocol } from './group-protocol-choice.js';
 import { prepareTopics } from './internal-topics.js';
 import { threadSettings } from './thread-settings.js';
 
@@ -141,6 +142,7 @@ export class AppParts {
         logger,
       }),
     );
+    const groupProtocol = await this.unlessClosed(chooseGroupProtocol({ port: main, topology, config }));
     const { clusterId } = await this.unlessClosed(main.metadata([]));
     if (bounds !== null) {
       this.run = await this.unlessClosed(BoundedRun.begin({ port: main, applicationId, topology, isolation, end: bounds, logger }));
@@ -158,6 +160,7 @@ export class AppParts {
         standbyListener,
         globalStore: (name) => this.globals?.store(name),
         endOf: (topic, partition) => this.run?.endOf(topic, partition),
+        groupProtocol,
       }),
       { main, restore, standby: () => this.openStandbyPort() },
       this.listener,

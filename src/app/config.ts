@@ -58,6 +58,12 @@ export interface StreamsConfig {
   readonly maxTaskIdleMs?: number;
   /** Where to begin without a committed offset. Default `earliest`; `none` is an error; `{ duration: ms }`: so long before now. */
   readonly autoOffsetReset?: OffsetReset;
+  /**
+   * Who decides which instance runs what. `classic` (default): an instance, by the options `assignor` and its like. `streams`: the broker (KIP-1071, Kafka 4.2 and later), by the settings of the
+   * group there; the options that have no meaning then are refused. `auto`: `streams` where the cluster has it, nothing needs `classic`, and the group is new or a streams group; else
+   * `classic`. The same in all instances.
+   */
+  readonly groupProtocol?: 'classic' | 'streams' | 'auto';
   /** The group drops a member that is silent for so long, ms. Default 10 000. */
   readonly sessionTimeout?: number;
   /** Milliseconds. Default 3000; below a third of `sessionTimeout` is wise. */
@@ -179,6 +185,7 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
   const exactlyOnce = (config.processingGuarantee ?? 'exactly_once') === 'exactly_once';
   return {
     applicationId: config.applicationId,
+    groupProtocol: resolvedProtocol(config),
     bootstrapServers: serversOf(config.bootstrapServers),
     processingGuarantee: exactlyOnce ? 'exactly_once' : 'at_least_once',
     commitInterval: config.commitInterval ?? (exactlyOnce ? 100 : 1000),
@@ -248,6 +255,7 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'maxBufferedBytes',
   'maxTaskIdleMs',
   'autoOffsetReset',
+  'groupProtocol',
   'sessionTimeout',
   'heartbeatInterval',
   'rebalanceTimeout',
@@ -331,6 +339,8 @@ function findFaults(config: StreamsConfig): string[] {
   ofKind(faults, config, 'logger', 'a logger with debug, info, warn, error and child', isLogger);
   for (const key of ['defaultKeySerde', 'defaultValueSerde'] as const) ofKind(faults, config, key, 'a serde', isSerde);
   oneOf(faults, config, 'processingGuarantee', ['exactly_once', 'at_least_once']);
+  oneOf(faults, config, 'groupProtocol', ['classic', 'streams', 'auto']);
+  if (config.groupProtocol === 'streams') faults.push(...brokersOptions(config).map(decidedByTheBroker));
   oneOf(faults, config, 'emit', ['onCommit', 'onUpdate']);
   oneOf(faults, config, 'storeEngine', ['leveldb', 'memory']);
   const wrongReset = config.autoOffsetReset === undefined ? null : offsetResetOption(config.autoOffsetReset);
@@ -367,6 +377,34 @@ function findFaults(config: StreamsConfig): string[] {
   }
   faults.push(...handlerFaults(config), ...restartFaults(config.restart));
   return faults;
+}
+
+/** Options of the classic protocol, with the setting of the group (`kafka-configs --entity-type groups`) that takes their place under `streams`. */
+const classicOptions: ReadonlyMap<keyof StreamsConfig, string | null> = new Map<keyof StreamsConfig, string | null>([
+  ['sessionTimeout', 'streams.session.timeout.ms'],
+  ['heartbeatInterval', 'streams.heartbeat.interval.ms'],
+  ['assignor', null],
+  ['numStandbyReplicas', 'streams.num.standby.replicas'],
+  ['acceptableRecoveryLag', 'streams.acceptable.recovery.lag'],
+  ['maxWarmupReplicas', 'streams.num.warmup.replicas'],
+  ['probingRebalanceInterval', null],
+  ['rackAwareTags', 'streams.rack.aware.assignment.tags'],
+]);
+
+function brokersOptions(config: StreamsConfig): (keyof StreamsConfig)[] {
+  return [...classicOptions.keys()].filter((key) => config[key] !== undefined);
+}
+
+function decidedByTheBroker(key: keyof StreamsConfig): string {
+  const setting = classicOptions.get(key) ?? null;
+  const instead = setting === null ? 'leave it out' : `leave it out, and set ${setting} of the group`;
+  return `${key} has no meaning with groupProtocol streams, where the broker decides: ${instead}`;
+}
+
+/** What only `classic` can do decides for it. */
+function resolvedProtocol(config: StreamsConfig): 'classic' | 'streams' | 'auto' {
+  const protocol = config.groupProtocol ?? 'classic';
+  return protocol === 'auto' && brokersOptions(config).length > 0 ? 'classic' : protocol;
 }
 
 function meant(key: string): string {

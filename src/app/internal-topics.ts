@@ -7,17 +7,10 @@ import { changelogConfigs } from '../stores/changelog-topic.js';
 import { sourceTopicsOf } from '../runtime/source-topics.js';
 import type { Topology, TopicRef } from '../topology/nodes.js';
 import { resolveRepartitionPartitions } from '../topology/repartition-partitions.js';
+import { repartitionConfigs } from '../topology/repartition-topic-configs.js';
 import { checkStatePartitions } from '../topology/state-partitions.js';
 import { changelogTopic, qualifiedName, TaskLayout } from '../topology/task-layout.js';
 import { topicPatternMatches } from '../topology/topic-pattern.js';
-
-/** Configs of repartition topics, as Kafka Streams creates them. */
-const repartitionConfigs = {
-  'cleanup.policy': 'delete',
-  'segment.bytes': '52428800',
-  'retention.ms': '-1',
-  'message.timestamp.type': 'CreateTime',
-};
 
 /** TOPIC_ALREADY_EXISTS: another instance was faster. */
 const alreadyExists = 36;

@@ -16,6 +16,7 @@ export type ThreadSurroundings = Pick<
   | 'standbyListener'
   | 'globalStore'
   | 'endOf'
+  | 'groupProtocol'
 >;
 
 /** The configuration of an app, as one of its stream threads takes it. */
@@ -39,6 +40,7 @@ export function threadSettings(config: ResolvedConfig, surroundings: ThreadSurro
     sessionTimeout: config.sessionTimeout,
     heartbeatInterval: config.heartbeatInterval,
     rebalanceTimeout: config.rebalanceTimeout,
+    replicationFactor: config.replicationFactor,
     transactionTimeout: config.transactionTimeout,
     // Half of what a transaction may last is left for the commit.
     errors: errorPolicy(config, config.transactionTimeout / 2),

@@ -11,6 +11,8 @@
  * fetches, one for group requests, one for produce and transactions, so that a long poll or a parked JoinGroup never blocks
  * anything else.
  */
+import type { StreamsGroupDescription, StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse } from './streams-groups.js';
+
 export interface KafkaPort {
   /** Opens the connections and reads ApiVersions; rejects with MILL_BROKER_UNREACHABLE or MILL_BROKER_TOO_OLD. */
   connect(): Promise<void>;
@@ -19,6 +21,8 @@ export interface KafkaPort {
   supports(apiKey: number): number;
   /** True when the cluster has finalised `transaction.version` ≥ 2 (KIP-890): no AddPartitionsToTxn, EndTxn bumps the epoch. */
   readonly transactionV2: boolean;
+  /** True when the cluster has finalised `streams.version` ≥ 1: its brokers coordinate streams groups (KIP-1071). */
+  readonly streamsGroups: boolean;
 
   metadata(topics: readonly string[] | 'all', options?: { readonly refresh?: boolean }): Promise<ClusterMetadata>;
   listOffsets(queries: readonly OffsetQuery[]): Promise<readonly OffsetAnswer[]>;
@@ -50,6 +54,7 @@ export interface KafkaPort {
     broker: number,
     request: { readonly groupId: string; readonly memberId: string; readonly groupInstanceId: string | null },
   ): Promise<{ readonly errorCode: number }>;
+  streamsGroupHeartbeat(broker: number, request: StreamsGroupHeartbeatRequest): Promise<StreamsGroupHeartbeatResponse>;
   offsetFetch(broker: number, request: OffsetFetchRequest): Promise<OffsetFetchResponse>;
   offsetCommit(broker: number, request: OffsetCommitRequest): Promise<readonly PartitionResult[]>;
 
@@ -281,6 +286,8 @@ export interface KafkaAdmin {
     readonly state: string;
     readonly members: readonly { readonly memberId: string; readonly metadata: Buffer; readonly assignment: Buffer }[];
   } | null>;
+  /** A streams group, or null when there is none of the name: no group at all, or one of another kind. */
+  describeStreamsGroup(groupId: string): Promise<StreamsGroupDescription | null>;
   deleteGroups(groupIds: readonly string[]): Promise<void>;
 }
 

@@ -34,7 +34,11 @@ export function groupFailure(member: FailedMember, request: GroupRequest, errorC
 }
 
 const meanings: ReadonlyMap<number, (member: FailedMember) => string> = new Map<number, (member: FailedMember) => string>([
-  [ErrorCodes.INCONSISTENT_GROUP_PROTOCOL, () => 'The group has members that are not Millrace; use an applicationId of its own.'],
+  [
+    ErrorCodes.INCONSISTENT_GROUP_PROTOCOL,
+    () =>
+      'The group has members that are not Millrace, or another groupProtocol: use an applicationId of its own, or stop all instances before groupProtocol changes.',
+  ],
   [26, ({ sessionTimeoutMs }) => `The session timeout of ${sessionTimeoutMs} ms is outside the broker's group.min/max.session.timeout.ms.`],
   [81, () => "The group has as many members as the broker's group.max.size allows."],
   [24, () => 'The applicationId does not make a valid group id.'],

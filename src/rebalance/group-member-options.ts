@@ -3,6 +3,7 @@ import type { TopicPartition } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import type { JoinedMember } from './assignment-plan.js';
 import type { GroupClock } from './group-clock.js';
+import type { GroupKnowledge } from './group-membership.js';
 import type { MemberAssignment } from './member-assignment.js';
 import type { MemberSubscription } from './member-subscription.js';
 import type { TaskId } from './task-id.js';
@@ -40,6 +41,8 @@ export interface GroupMemberOptions {
    * and do not wait for its end. Rejecting is fatal to the member.
    */
   onAssigned(assignment: MemberAssignment, added: readonly TaskId[], generation: number): MaybeAsync;
+  /** Who is in the group, before `onAssigned` is called with the assignment that says so. */
+  onGroup?(group: GroupKnowledge): void;
   /** Commit the epoch and stop these tasks; awaited before anybody else may get them. After a rejection `onLost` is called for them. */
   onRevoked(tasks: readonly TaskId[]): MaybeAsync;
   /** Drop these tasks at once and commit nothing of them. Synchronous, and may come while one of the promises above is pending. */

@@ -13,6 +13,7 @@ import { consumerProtocolType } from './consumer-protocol.js';
 import { systemGroupClock, type GroupClock } from './group-clock.js';
 import { groupFailure } from './group-failure.js';
 import { GroupMachine } from './group-machine.js';
+import type { GroupMembership, SessionVerdict } from './group-membership.js';
 import type { GroupMemberOptions } from './group-member-options.js';
 import type { EncodedAssignment, GroupCommand, GroupEvent, GroupPhase, OwnershipClaim } from './group-protocol.js';
 import { decodeMemberAssignment, emptyAssignment, encodeMemberAssignment } from './member-assignment.js';
@@ -27,9 +28,7 @@ export const defaultHeartbeatIntervalMs = 3000;
 /** How long leaving waits for the coordinator: a member that could not say goodbye is dropped when its session ends. */
 const goodbyeTimeoutMs = 3000;
 
-export type SessionVerdict = 'ok' | 'lost';
-
-export class GroupMember {
+export class GroupMember implements GroupMembership {
   private readonly machine: GroupMachine;
   private readonly clock: GroupClock;
   private readonly groupInstanceId: string | null;
@@ -140,6 +139,11 @@ export class GroupMember {
     return losses === this.losses && !this.isOver() ? this.identity() : null;
   }
 
+  /** The leader tells with each assignment who is in the group. */
+  async refreshGroup(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Asks for a rebalance: topics, partition counts or the state on disk have changed. */
   requestRejoin(reason: string): void {
     this.options.logger.info({ groupId: this.options.groupId, reason }, 'asking for a rebalance');
@@ -248,7 +252,11 @@ export class GroupMember {
           'tasks assigned',
         );
         this.enqueue(
-          async () => options.onAssigned(command.assignment, command.added, command.generation),
+          async () => {
+            const { members, liveTransactionalIds } = command.assignment;
+            options.onGroup?.({ members, liveTransactionalIds, generation: command.generation });
+            await options.onAssigned(command.assignment, command.added, command.generation);
+          },
           () => (this.assignedOnce = true),
         );
         return;

@@ -90,7 +90,8 @@ export type GroupCommand =
   /** Send `tick` at this time; replaces the one asked for before. null: no need. */
   | { readonly kind: 'schedule'; readonly at: number | null };
 
-export type GroupRequest = 'FindCoordinator' | 'JoinGroup' | 'SyncGroup' | 'Heartbeat' | 'LeaveGroup';
+export type GroupRequest =
+  'FindCoordinator' | 'JoinGroup' | 'SyncGroup' | 'Heartbeat' | 'LeaveGroup' | 'StreamsGroupHeartbeat' | 'StreamsGroupDescribe';
 
 /** What a join says of the past: the tasks that go on running meanwhile and the generation that assigned them. */
 export interface OwnershipClaim {

@@ -1,7 +1,6 @@
 /**
  * Who runs what in the group, as of an assignment: the same view in every member of a generation. Queries find the instance of a key by it.
  */
-import type { MemberAssignment } from './member-assignment.js';
 import { formatTaskId, type TaskId } from './task-id.js';
 
 /** One stream thread of the group. Task ids are `<sub-topology>_<partition>`. */
@@ -43,8 +42,8 @@ export interface AssignedMember {
   readonly standbyTasks: readonly TaskId[];
 }
 
-export function groupViewOf(assignment: MemberAssignment, generation: number): GroupView {
-  const members = assignment.members.map((member): GroupViewMember =>
+export function groupViewOf(group: { readonly members: readonly AssignedMember[] }, generation: number): GroupView {
+  const members = group.members.map((member): GroupViewMember =>
     Object.freeze({
       ...member,
       tags: Object.freeze({ ...member.tags }),

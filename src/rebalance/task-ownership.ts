@@ -31,6 +31,12 @@ export class TaskOwnership {
     return this.givingUp.filter((task) => !asked.has(formatTaskId(task)));
   }
 
+  /** The application has given up what it was asked to. */
+  forgetGivenUp(): void {
+    for (const task of this.givingUp) this.owned.delete(formatTaskId(task));
+    this.givingUp = [];
+  }
+
   /** Returns the tasks that are new. */
   takeOver(next: readonly TaskId[]): readonly TaskId[] {
     const added = next.filter((task) => !this.owned.has(formatTaskId(task)));

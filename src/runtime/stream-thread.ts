@@ -4,7 +4,7 @@ import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import type { TopicPartition } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import { TimeShares } from '../observability/time-shares.js';
-import type { GroupMember } from '../rebalance/group-member.js';
+import type { GroupMembership } from '../rebalance/group-membership.js';
 import type { MemberAssignment } from '../rebalance/member-assignment.js';
 import { formatTaskId, type TaskId } from '../rebalance/task-id.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
@@ -83,7 +83,7 @@ export class StreamThread {
   private halted = false;
   private loop: Promise<void> = Promise.resolve();
   private epochs!: EpochRunner;
-  private member!: GroupMember;
+  private member!: GroupMembership;
   private nextFirst = 0;
   private readonly ending = new AbortController();
   private readonly restartPause: RestartPause;
@@ -109,7 +109,7 @@ export class StreamThread {
   }
 
   /** Connects the thread to the collaborators that need it in turn. Called once, before `start`. */
-  attach(epochs: EpochRunner, member: GroupMember): void {
+  attach(epochs: EpochRunner, member: GroupMembership): void {
     this.epochs = epochs;
     this.member = member;
   }

@@ -6,8 +6,11 @@ import type { Logger } from '../observability/logger.js';
 import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
 import type { AssignorSettings, TaskAssignor } from '../rebalance/assignor.js';
 import { GroupMember } from '../rebalance/group-member.js';
+import type { GroupMembership } from '../rebalance/group-membership.js';
 import { groupViewOf, type GroupView } from '../rebalance/group-view.js';
 import { needsRebalanceAfterReturn } from '../rebalance/returned-member.js';
+import { StreamsGroupMember, type StreamsGroupMemberOptions } from '../rebalance/streams-group-member.js';
+import { streamsMemberId } from '../rebalance/streams-group-view.js';
 import { formatTaskId, parseTaskId } from '../rebalance/task-id.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { StateStore } from '../stores/store.js';
@@ -38,6 +41,7 @@ import type { TaskEnvironment } from './task-environment.js';
 import { TaskMetrics } from './task-metrics.js';
 import { TaskOpener } from './task-opener.js';
 import { TaskPlans } from './task-plans.js';
+import { streamsGroupTopology } from './streams-group-topology.js';
 import { ThreadChores } from './thread-chores.js';
 import { ThreadOutput } from './thread-output.js';
 import { yieldToIo } from './wakeup.js';
@@ -59,6 +63,10 @@ export interface ThreadSettings {
   readonly sessionTimeout: number;
   readonly heartbeatInterval: number;
   readonly rebalanceTimeout: number;
+  /** Who places tasks: a member of the group, or the broker. */
+  readonly groupProtocol: 'classic' | 'streams';
+  /** Of internal topics; -1: the broker's. */
+  readonly replicationFactor: number;
   readonly transactionTimeout: number;
   readonly errors: ErrorPolicy;
   readonly processorWrapper: ProcessorWrapper | null;
@@ -88,7 +96,7 @@ export interface BuiltThread {
   /** Of the thread in its process. */
   readonly index: number;
   readonly thread: StreamThread;
-  readonly member: GroupMember;
+  readonly member: GroupMembership;
   readonly producer: TransactionalProducer;
   readonly epochs: EpochRunner;
   readonly fetcher: Fetcher;
@@ -170,6 +178,7 @@ export function buildThread(
       applicationId,
       candidates,
       liveTransactionalIds: () => (member.memberStable && live?.generation === member.identity().generation ? live.ids : null),
+      refreshMembers: () => member.refreshGroup(),
       isStillCurrent: () => member.identity().generation === generation,
       signal,
       logger,
@@ -324,32 +333,14 @@ export function buildThread(
     },
     logger,
   });
-  const member: GroupMember = new GroupMember(ports.main, {
-    groupId: applicationId,
-    groupInstanceId: settings.groupInstanceId === null ? null : `${settings.groupInstanceId}-${settings.index + 1}`,
-    sessionTimeoutMs: settings.sessionTimeout,
-    heartbeatIntervalMs: settings.heartbeatInterval,
-    rebalanceTimeoutMs: settings.rebalanceTimeout,
-    previousMemberId: stateDirectory.memberId(String(settings.index)) ?? undefined,
-    logger,
-    subscription: () => ({
-      topics: plans.known?.sourceTopics ?? [],
-      processId: stateDirectory.processId,
-      thread: settings.index,
-      transactionalId,
-      topologyFingerprint: fingerprint,
-      tasksWithState: localState.tasks,
-      standbyTasks: standbys.ids.map(parseTaskId),
-      caughtUpTasks: standbys.caughtUp.map(parseTaskId),
-      applicationServer: settings.applicationServer,
-      tags: settings.clientTags,
-      ...(shutdown !== undefined && { shutdown }),
-    }),
-    inputPartitions: (task) => plans.known?.inputs(formatTaskId(task)) ?? [],
-    assign: (members) => leader.assign(members),
-    onAssigned: async (assignment, _added, generation) => {
-      live = { ids: new Set(assignment.liveTransactionalIds), generation };
-      listener.onGroupView(groupViewOf(assignment, generation));
+  const groupInstanceId = settings.groupInstanceId === null ? null : `${settings.groupInstanceId}-${settings.index + 1}`;
+  const isClassic = settings.groupProtocol === 'classic';
+  const groupCallbacks: Pick<StreamsGroupMemberOptions, 'onGroup' | 'onAssigned' | 'onRevoked' | 'onLost' | 'onFatal'> = {
+    onGroup: (group) => {
+      live = { ids: new Set(group.liveTransactionalIds), generation: group.generation };
+      listener.onGroupView(groupViewOf(group, group.generation));
+    },
+    onAssigned: async (assignment) => {
       if (assignment.error !== null) throw refusal(assignment.error);
       const lossesBefore = losses;
       await plans.refreshWhenReachable(logger, () => member.hasEnded);
@@ -360,7 +351,7 @@ export function buildThread(
         for (const { task } of thread.tasks.values()) task.setSenders(topic, senders);
       }
       thread.assigned(assignment);
-      if (settings.groupInstanceId !== null && needsRebalanceAfterReturn(assignment, { ...member.identity(), ...ownIdentity }))
+      if (isClassic && groupInstanceId !== null && needsRebalanceAfterReturn(assignment, { ...member.identity(), ...ownIdentity }))
         member.requestRejoin('the assignment is of before this instance came back');
       // Tasks that are opened look for dead owners when those hold them back; output that nothing here reads would stay held back.
       fence([]).catch((error: unknown) => {
@@ -375,15 +366,59 @@ export function buildThread(
       losses++;
       thread.lost(tasks);
     },
-    onMemberId: (memberId) => {
-      stateDirectory.rememberMember(String(settings.index), memberId === '' ? null : memberId).catch((error: unknown) => {
-        logger.warn({ error: String(error) }, 'the member id could not be stored: a restart may have to wait for the old session to end');
-      });
-    },
     onFatal: (error) => {
       listener.onFatal(error);
     },
-  });
+  };
+  const member: GroupMembership = isClassic
+    ? new GroupMember(ports.main, {
+        groupId: applicationId,
+        groupInstanceId,
+        sessionTimeoutMs: settings.sessionTimeout,
+        heartbeatIntervalMs: settings.heartbeatInterval,
+        rebalanceTimeoutMs: settings.rebalanceTimeout,
+        previousMemberId: stateDirectory.memberId(String(settings.index)) ?? undefined,
+        logger,
+        subscription: () => ({
+          topics: plans.known?.sourceTopics ?? [],
+          processId: stateDirectory.processId,
+          thread: settings.index,
+          transactionalId,
+          topologyFingerprint: fingerprint,
+          tasksWithState: localState.tasks,
+          standbyTasks: standbys.ids.map(parseTaskId),
+          caughtUpTasks: standbys.caughtUp.map(parseTaskId),
+          applicationServer: settings.applicationServer,
+          tags: settings.clientTags,
+          ...(shutdown !== undefined && { shutdown }),
+        }),
+        inputPartitions: (task) => plans.known?.inputs(formatTaskId(task)) ?? [],
+        assign: (members) => leader.assign(members),
+        ...groupCallbacks,
+        onMemberId: (memberId) => {
+          stateDirectory.rememberMember(String(settings.index), memberId === '' ? null : memberId).catch((error: unknown) => {
+            logger.warn(
+              { error: String(error) },
+              'the member id could not be stored: a restart may have to wait for the old session to end',
+            );
+          });
+        },
+      })
+    : new StreamsGroupMember(ports.main, {
+        groupId: applicationId,
+        memberId: streamsMemberId(stateDirectory.processId, settings.index),
+        groupInstanceId,
+        processId: stateDirectory.processId,
+        topology: streamsGroupTopology(applicationId, topology, settings.replicationFactor),
+        rebalanceTimeoutMs: settings.rebalanceTimeout,
+        applicationServer: settings.applicationServer,
+        tags: settings.clientTags,
+        // A member's id ends as its transactional id does.
+        shutsDown: () => shutdown !== undefined,
+        transactionalIdOf: (memberId) => `${applicationId}-${memberId}`,
+        logger,
+        ...groupCallbacks,
+      });
   const epochs: EpochRunner = new EpochRunner({
     bounds: {
       commitInterval: settings.commitInterval,

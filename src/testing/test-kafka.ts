@@ -88,6 +88,8 @@ export class TestKafka {
   app(topology: Topology, config: InstanceConfig): StreamsApp {
     const { instance = randomUUID(), ...rest } = config;
     requireArgument('app: the option instance', instance, text, 'MILL_CONFIG_INVALID');
+    if (config.groupProtocol === 'streams')
+      throw new MillraceError('MILL_CONFIG_INVALID', "the cluster in memory has classic groups only: leave groupProtocol 'streams' out");
     const clients: string[] = [];
     const app: StreamsApp = new StreamsApp(
       topology,

@@ -19,6 +19,8 @@ export interface FenceDeadOwnersOptions {
   readonly candidates: readonly string[];
   /** Ids of the group's members now; null while the membership is not stable, then nothing is fenced. */
   readonly liveTransactionalIds: () => ReadonlySet<string> | null;
+  /** Reads the members anew, once it is known whose transactions are open: who began one by then is among them, or dead. Default: what is known is current. */
+  readonly refreshMembers?: () => Promise<void>;
   /** Whether this member is still in the generation in which it asked. */
   readonly isStillCurrent: () => boolean;
   readonly logger: Logger;
@@ -32,6 +34,7 @@ export async function fenceDeadOwners(options: FenceDeadOwnersOptions): Promise<
   const { applicationId, candidates, logger } = options;
   if (options.liveTransactionalIds() === null || !options.isStillCurrent()) return [];
   const ids = new Set([...candidates, ...(await openTransactions(options))].filter((id) => belongsTo(applicationId, id)));
+  if (ids.size === 0 || !(await membersAreCurrent(options))) return [];
   const fenced: string[] = [];
   for (const id of ids) {
     if (await fence(id, options)) {
@@ -64,6 +67,17 @@ async function openTransactions({ port, applicationId, logger }: FenceDeadOwners
     if (!(error instanceof KafkaTransportError)) throw error;
     logger.debug({ err: error }, 'open transactions could not be listed');
     return [];
+  }
+}
+
+async function membersAreCurrent({ refreshMembers, logger }: FenceDeadOwnersOptions): Promise<boolean> {
+  try {
+    await refreshMembers?.();
+    return true;
+  } catch (error) {
+    if (!(error instanceof KafkaTransportError)) throw error;
+    logger.debug({ err: error }, 'the members of the group could not be read');
+    return false;
   }
 }
 

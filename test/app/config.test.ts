@@ -32,6 +32,7 @@ describe('defaults', () => {
       maxUncommittedBytes: 67_108_864,
       maxBufferedBytes: 67_108_864,
       maxTaskIdleMs: 0,
+      groupProtocol: 'classic',
       autoOffsetReset: 'earliest',
       sessionTimeout: 10_000,
       heartbeatInterval: 3000,
@@ -83,6 +84,7 @@ describe('defaults', () => {
       maxBufferedBytes: 65_536,
       maxTaskIdleMs: -1,
       autoOffsetReset: 'none',
+      groupProtocol: 'classic',
       sessionTimeout: 6000,
       heartbeatInterval: 2000,
       rebalanceTimeout: 60_000,
@@ -280,5 +282,24 @@ describe('bootstrapServers', () => {
   it('may be a text with commas, with or without blanks', () => {
     expect(resolveConfig({ ...least, bootstrapServers: 'a:1, b:2,' }).bootstrapServers).toEqual(['a:1', 'b:2']);
     expect(resolveConfig({ ...least, bootstrapServers: ['[::1]:9092'] }).bootstrapServers).toEqual(['[::1]:9092']);
+  });
+});
+
+describe('groupProtocol', () => {
+  it('streams refuses what the broker decides, and says where it is set', () => {
+    expect(faultsOf({ groupProtocol: 'streams', numStandbyReplicas: 1, assignor: 'range' })).toEqual([
+      'assignor has no meaning with groupProtocol streams, where the broker decides: leave it out',
+      'numStandbyReplicas has no meaning with groupProtocol streams, where the broker decides: leave it out, and set streams.num.standby.replicas of the group',
+    ]);
+    expect(faultsOf({ groupProtocol: 'streams', groupInstanceId: 'seat', clientTags: { zone: 'eu' } })).toEqual([]);
+  });
+
+  it('is one of three', () => {
+    expect(faultsOf({ groupProtocol: 'consumer' })).toEqual(['groupProtocol must be one of classic, streams, auto']);
+  });
+
+  it('auto is classic when an option has no meaning otherwise', () => {
+    expect(resolveConfig({ ...least, groupProtocol: 'auto', sessionTimeout: 20_000 }).groupProtocol).toBe('classic');
+    expect(resolveConfig({ ...least, groupProtocol: 'auto' }).groupProtocol).toBe('auto');
   });
 });

@@ -11,6 +11,8 @@ import { deleteRecords } from '../protocol/delete-records.js';
 import { deleteTopics } from '../protocol/delete-topics.js';
 import { describeConfigs } from '../protocol/describe-configs.js';
 import { describeGroups } from '../protocol/describe-groups.js';
+import { streamsGroupDescribe } from '../protocol/streams-group-describe.js';
+import type { StreamsGroupDescription } from '../streams-groups.js';
 import { brokerError } from './broker-error.js';
 import type { ClusterConnections } from './cluster-connections.js';
 
@@ -87,6 +89,13 @@ export class KafkajsAdmin implements KafkaAdmin {
     if (group === undefined || group.errorCode === ErrorCodes.GROUP_ID_NOT_FOUND || group.state === 'Dead') return null;
     if (group.errorCode !== ErrorCodes.NONE) throw brokerError(group.errorCode, 'Describing', `group ${groupId}`);
     return { state: group.state, members: group.members };
+  }
+
+  async describeStreamsGroup(groupId: string): Promise<StreamsGroupDescription | null> {
+    const group = await this.askCoordinator(groupId, streamsGroupDescribe, { groupIds: [groupId] });
+    if (group === undefined || group.errorCode === ErrorCodes.GROUP_ID_NOT_FOUND) return null;
+    if (group.errorCode !== ErrorCodes.NONE) throw brokerError(group.errorCode, 'Describing', `group ${groupId}`);
+    return group;
   }
 
   async deleteGroups(groupIds: readonly string[]): Promise<void> {

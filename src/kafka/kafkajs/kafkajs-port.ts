@@ -6,9 +6,10 @@
 import { KafkaTransportError, MillraceError } from '../../errors.js';
 import type { Logger } from '../../observability/logger.js';
 import type * as port from '../port.js';
+import type { StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse } from '../streams-groups.js';
 import { addOffsetsToTxn } from '../protocol/add-offsets-to-txn.js';
 import { addPartitionsToTxn } from '../protocol/add-partitions-to-txn.js';
-import type { Api, BrokerVersions } from '../protocol/api.js';
+import { commonVersion, type Api, type BrokerVersions } from '../protocol/api.js';
 import { END_TXN_BUMPS_EPOCH, endTxn } from '../protocol/end-txn.js';
 import { fetch, FETCH_BY_TOPIC_ID } from '../protocol/fetch.js';
 import { heartbeat } from '../protocol/heartbeat.js';
@@ -18,6 +19,8 @@ import { leaveGroup } from '../protocol/leave-group.js';
 import { offsetCommit } from '../protocol/offset-commit.js';
 import { offsetFetch } from '../protocol/offset-fetch.js';
 import { PRODUCE_IMPLICIT_TRANSACTION, produce } from '../protocol/produce.js';
+import { streamsGroupDescribe } from '../protocol/streams-group-describe.js';
+import { streamsGroupHeartbeat } from '../protocol/streams-group-heartbeat.js';
 import { syncGroup } from '../protocol/sync-group.js';
 import { TXN_OFFSET_COMMIT_IMPLICIT_TRANSACTION, txnOffsetCommit } from '../protocol/txn-offset-commit.js';
 import type { SendOptions } from './broker-connection.js';
@@ -48,6 +51,7 @@ class KafkajsPort implements port.KafkaPort {
   private readonly rebalanceTimeouts = new Map<string, number>();
   private versions: BrokerVersions = new Map();
   private implicitTransactions = false;
+  private hasStreamsGroups = false;
 
   constructor(
     private readonly config: port.ConnectionConfig,
@@ -63,6 +67,10 @@ class KafkajsPort implements port.KafkaPort {
     return this.implicitTransactions;
   }
 
+  get streamsGroups(): boolean {
+    return this.hasStreamsGroups;
+  }
+
   async connect(): Promise<void> {
     try {
       await this.cluster.readMetadata([]);
@@ -70,6 +78,7 @@ class KafkajsPort implements port.KafkaPort {
         this.versions = connection.versions;
         this.implicitTransactions =
           this.options.transactionV2 !== false && hasTransactionV2(connection.versions, connection.finalizedFeatures);
+        this.hasStreamsGroups = hasStreamsGroups(connection.versions, connection.finalizedFeatures);
       });
     } catch (error) {
       if (!(error instanceof KafkaTransportError)) throw error;
@@ -182,6 +191,10 @@ class KafkajsPort implements port.KafkaPort {
     return this.main(broker, leaveGroup, request);
   }
 
+  async streamsGroupHeartbeat(broker: number, request: StreamsGroupHeartbeatRequest): Promise<StreamsGroupHeartbeatResponse> {
+    return this.group(broker, streamsGroupHeartbeat, request);
+  }
+
   async offsetFetch(broker: number, request: port.OffsetFetchRequest): Promise<port.OffsetFetchResponse> {
     return this.main(broker, offsetFetch, request);
   }
@@ -222,6 +235,11 @@ function hasTransactionV2(versions: BrokerVersions, features: ReadonlyMap<string
     (versions.get(txnOffsetCommit.key)?.max ?? 0) >= TXN_OFFSET_COMMIT_IMPLICIT_TRANSACTION &&
     (versions.get(endTxn.key)?.max ?? 0) >= END_TXN_BUMPS_EPOCH
   );
+}
+
+function hasStreamsGroups(versions: BrokerVersions, features: ReadonlyMap<string, number>): boolean {
+  const hasRequests = [streamsGroupHeartbeat, streamsGroupDescribe].every((api) => commonVersion(api, versions) >= 0);
+  return hasRequests && (features.get('streams.version') ?? 0) >= 1;
 }
 
 function unacknowledged({ topic, partition }: port.TopicPartition): port.ProducedPartition {

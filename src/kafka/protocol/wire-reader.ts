@@ -82,7 +82,12 @@ export class WireReader {
 
   /** Null reads as empty. */
   readArray<T>(readItem: () => T): T[] {
+    return this.readNullableArray(readItem) ?? [];
+  }
+
+  readNullableArray<T>(readItem: () => T): T[] | null {
     const size = this.flexible ? this.readUnsignedVarint() - 1 : this.readInt32();
+    if (size < 0) return null;
     const items: T[] = [];
     for (let i = 0; i < size; i++) items.push(readItem());
     return items;

@@ -45,6 +45,10 @@ export class InMemoryAdmin implements KafkaAdmin {
     return this.ask(() => this.cluster.groups.get(groupId)?.describe() ?? null);
   }
 
+  async describeStreamsGroup(): Promise<null> {
+    return null;
+  }
+
   async deleteGroups(groupIds: readonly string[]): Promise<void> {
     for (const groupId of groupIds) {
       const errorCode = await this.ask(() => this.cluster.groups.delete(groupId));

@@ -54,6 +54,8 @@ const coordinatorPause = { initialMs: 20, maxMs: 1000 };
 export class InMemoryPort implements port.KafkaPort {
   readonly admin: port.KafkaAdmin;
   readonly transactionV2: boolean;
+  /** The cluster in memory coordinates classic groups. */
+  readonly streamsGroups = false;
   private readonly closing = new AbortController();
 
   constructor(private readonly options: InMemoryPortOptions) {
@@ -175,6 +177,10 @@ export class InMemoryPort implements port.KafkaPort {
   async heartbeat(broker: number, request: port.GroupMemberIdentity): Promise<{ readonly errorCode: number }> {
     const isHere = this.coordinates('group', request.groupId, broker);
     return this.group(broker, (reply) => reply({ errorCode: isHere ? this.cluster.groups.heartbeat(request) : E.NOT_COORDINATOR }));
+  }
+
+  async streamsGroupHeartbeat(): Promise<never> {
+    throw new MillraceError('MILL_BROKER_TOO_OLD', 'The cluster in memory coordinates classic groups only.');
   }
 
   async leaveGroup(

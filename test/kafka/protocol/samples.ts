@@ -22,6 +22,8 @@ import { metadata } from '../../../src/kafka/protocol/metadata.js';
 import { offsetCommit } from '../../../src/kafka/protocol/offset-commit.js';
 import { offsetFetch } from '../../../src/kafka/protocol/offset-fetch.js';
 import { produce } from '../../../src/kafka/protocol/produce.js';
+import { streamsGroupDescribe } from '../../../src/kafka/protocol/streams-group-describe.js';
+import { streamsGroupHeartbeat } from '../../../src/kafka/protocol/streams-group-heartbeat.js';
 import { syncGroup } from '../../../src/kafka/protocol/sync-group.js';
 import { txnOffsetCommit } from '../../../src/kafka/protocol/txn-offset-commit.js';
 
@@ -274,4 +276,86 @@ export const samples: readonly Sample[] = [
     },
   ]),
   sample(deleteGroups, { groupIds: ['app'] }, [{ groupId: 'app', errorCode: 68 }]),
+  sample(
+    streamsGroupHeartbeat,
+    {
+      groupId: 'app',
+      memberId: 'p-0',
+      memberEpoch: 0,
+      endpointEpoch: -1,
+      groupInstanceId: 'seat-1',
+      joining: {
+        rebalanceTimeoutMs: 300_000,
+        rackId: null,
+        processId: 'p',
+        endpoint: { host: 'here', port: 40_000 },
+        tags: { zone: 'eu', rack: 'r1' },
+        topology: {
+          epoch: 0,
+          subTopologies: [
+            {
+              id: '0',
+              sourceTopics: ['orders', 'prices'],
+              repartitionSinkTopics: ['app-by-user-repartition'],
+              repartitionSourceTopics: [],
+              changelogTopics: [],
+              copartitionGroups: [['orders', 'prices']],
+            },
+            {
+              id: '1',
+              sourceTopics: [],
+              repartitionSinkTopics: [],
+              repartitionSourceTopics: [
+                {
+                  name: 'app-by-user-repartition',
+                  partitions: 4,
+                  replicationFactor: 3,
+                  configs: { 'retention.ms': '-1', 'cleanup.policy': 'delete' },
+                },
+              ],
+              changelogTopics: [
+                { name: 'app-counts-changelog', partitions: 0, replicationFactor: 0, configs: { 'cleanup.policy': 'compact' } },
+              ],
+              copartitionGroups: [],
+            },
+          ],
+        },
+      },
+      owned: { active: [{ subTopology: '0', partitions: [0, 2] }], standby: [], warmup: [] },
+      shutdown: false,
+    },
+    {
+      errorCode: 0,
+      errorMessage: null,
+      memberEpoch: 7,
+      heartbeatIntervalMs: 5000,
+      endpointEpoch: 3,
+      statuses: [{ code: 5, detail: 'later' }],
+      assignment: {
+        active: [{ subTopology: '0', partitions: [0, 2] }],
+        standby: [{ subTopology: '1', partitions: [1] }],
+        warmup: [],
+      },
+    },
+  ),
+  sample(streamsGroupDescribe, { groupIds: ['app'] }, [
+    {
+      groupId: 'app',
+      errorCode: 0,
+      state: 'Reconciling',
+      groupEpoch: 9,
+      members: [
+        {
+          memberId: 'p-0',
+          memberEpoch: 7,
+          groupInstanceId: 'seat-1',
+          processId: 'p',
+          endpoint: { host: 'here', port: 40_000 },
+          tags: { zone: 'eu' },
+          assignment: { active: [{ subTopology: '0', partitions: [0, 2] }], standby: [], warmup: [] },
+          target: { active: [{ subTopology: '0', partitions: [0] }], standby: [], warmup: [] },
+        },
+      ],
+    },
+  ]),
 ];
