@@ -84,12 +84,13 @@ export async function configurationFaults(docs: DocsProgram): Promise<string[]> 
   }
   const defaults: Readonly<Record<string, unknown>> = { ...resolveConfig({ applicationId: 'app', bootstrapServers: 'localhost:9092' }) };
   const faults: string[] = [];
-  for (const [name, type] of optionTypes(docs)) {
+  const options = optionTypes(docs);
+  for (const [name, type] of options) {
     const row = rows.get(name);
     rows.delete(name);
     if (row === undefined) faults.push(`${configurationPage}: ${name} is missing`);
     else if (row.type !== type) faults.push(`${configurationPage}: ${name} has the type ${type}, not ${row.type}`);
-    else if (!saysDefault(row.defaultText, defaults[name], name))
+    else if (!options.has(code(row.defaultText)) && !saysDefault(row.defaultText, defaults[name], name))
       faults.push(`${configurationPage}: the default of ${name} is ${JSON.stringify(defaults[name])}, not ${row.defaultText}`);
   }
   return [...faults, ...[...rows.keys()].map((name) => `${configurationPage}: ${name} is not an option`)];
@@ -107,7 +108,7 @@ function optionTypes(docs: DocsProgram): Map<string, string> {
   );
 }
 
-/** Defaults that are objects, or follow from other options, are told in words. */
+/** Defaults that are objects are told in words, those that follow from another option by its name. */
 function saysDefault(text: string, value: unknown, name: string): boolean {
   if (name === 'applicationId' || name === 'bootstrapServers') return text === 'required';
   if (typeof value === 'number') {

@@ -9,14 +9,12 @@ export class ByteWriter {
   buffer: Buffer;
   /** Bytes written. */
   length = 0;
-  /**
-   * The buffer grows past this length only when it has to: more is seldom written.
-   *
-   * @internal
-   */
-  usualLimit = Infinity;
 
-  constructor(initialCapacity = 256) {
+  /** @param usualLimit the buffer grows past this length only when it has to: more is seldom written */
+  constructor(
+    initialCapacity = 256,
+    private readonly usualLimit = Infinity,
+  ) {
     this.buffer = Buffer.allocUnsafeSlow(initialCapacity);
   }
 

@@ -41,6 +41,7 @@ const OVERSIZED_SLACK = 64 * 1024;
 const NO_BUFFER = Buffer.alloc(0);
 
 export class RecordBatchBuilder {
+  private readonly usualBytes: number;
   private readonly maxBatchBytes: number;
   private readonly compression: CompressionType;
   private readonly codec: CompressionCodec | null;
@@ -74,8 +75,8 @@ export class RecordBatchBuilder {
     this.compression = options.compression ?? 'none';
     this.codec = this.compression === 'none' ? null : defaultCodecs.get(this.compression);
     this.memory = options.memory ?? new BatchMemory(Math.max(4 * maxBatchBytes, 1024 * 1024));
-    this.writer = new ByteWriter(0);
-    this.writer.usualLimit = maxBatchBytes + OVERSIZED_SLACK;
+    this.usualBytes = maxBatchBytes + OVERSIZED_SLACK;
+    this.writer = new ByteWriter(0, this.usualBytes);
   }
 
   /** Records buffered, in all batches. */
@@ -283,10 +284,9 @@ export class RecordBatchBuilder {
 
   /** Writes the header of the batch in `buffer[0, length)` but for its identity, compresses it, and puts it with the closed ones. */
   private finishBatch(buffer: Buffer, length: number): void {
-    const { writer } = this;
     writeBatchHeader(buffer, length, this.batchRecords, this.baseTimestamp, this.batchMaxTimestamp);
     const compressed = this.codec === null ? null : compressBatch(buffer, length, this.codec, this.compression);
-    this.likelyBytes = Math.min(Math.max(FIRST_BYTES, 2 ** Math.ceil(Math.log2(length))), writer.usualLimit);
+    this.likelyBytes = Math.min(Math.max(FIRST_BYTES, 2 ** Math.ceil(Math.log2(length))), this.usualBytes);
     const batch = { buffer: compressed ?? buffer.subarray(0, length), recordCount: this.batchRecords };
     if (compressed === null) this.closedMemory.push(buffer);
     else this.memory.release(buffer);
