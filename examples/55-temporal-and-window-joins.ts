@@ -1,5 +1,5 @@
 // Two joins by watermarks: orders with the exchange rate of their own time, and the clicks of each minute's views. Runs without a broker:
-//   npx tsx examples/53-temporal-and-window-joins.ts
+//   npx tsx examples/55-temporal-and-window-joins.ts
 import { serdes, StreamsBuilder, tumblingEventTime, watermarks } from 'millrace';
 import { TopologyTestDriver } from 'millrace/testing';
 
