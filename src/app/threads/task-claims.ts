@@ -25,15 +25,12 @@ export class TaskClaims {
   constructor(private readonly onGranted: (claim: Claim) => void = () => undefined) {}
 
   /** Resolves with true once the folder is the holder's; with false when the claim was given back, or the holder ended, before. */
-  async claim(claim: Claim): Promise<boolean> {
-    while (this.exclusiveWorks > 0) await this.exclusive;
+  claim(claim: Claim): Promise<boolean> {
     const { taskId } = claim;
-    if (!this.holding.has(taskId)) {
-      this.grant(claim);
-      return true;
-    }
     return new Promise((settle) => {
+      // In line from the first moment on, whatever it waits for: who gives it back meanwhile must find it.
       this.queues.set(taskId, [...(this.queues.get(taskId) ?? []), { claim, settle }]);
+      this.grantNext(taskId);
     });
   }
 
@@ -60,6 +57,7 @@ export class TaskClaims {
       .catch(() => undefined)
       .finally(() => {
         this.exclusiveWorks--;
+        for (const taskId of [...this.queues.keys()]) this.grantNext(taskId);
       });
     return done;
   }
@@ -68,22 +66,23 @@ export class TaskClaims {
     const queue = this.queues.get(taskId) ?? [];
     const left = queue.filter(({ claim }) => !isDropped(claim));
     for (const { claim, settle } of queue) if (isDropped(claim)) settle(false);
-    const held = this.holding.get(taskId);
-    if (held !== undefined && isDropped(held)) {
-      this.holding.delete(taskId);
-      const next = left.shift();
-      if (next !== undefined) {
-        this.grant(next.claim);
-        next.settle(true);
-      }
-    }
     if (left.length === 0) this.queues.delete(taskId);
     else this.queues.set(taskId, left);
+    const held = this.holding.get(taskId);
+    if (held !== undefined && isDropped(held)) this.holding.delete(taskId);
+    this.grantNext(taskId);
   }
 
-  private grant(claim: Claim): void {
-    this.holding.set(claim.taskId, claim);
-    this.onGranted(claim);
+  /** Gives a folder that is free to who is first in line, unless folders are being worked on. */
+  private grantNext(taskId: string): void {
+    if (this.exclusiveWorks > 0 || this.holding.has(taskId)) return;
+    const [next, ...others] = this.queues.get(taskId) ?? [];
+    if (next === undefined) return;
+    if (others.length === 0) this.queues.delete(taskId);
+    else this.queues.set(taskId, others);
+    this.holding.set(taskId, next.claim);
+    this.onGranted(next.claim);
+    next.settle(true);
   }
 }
 
