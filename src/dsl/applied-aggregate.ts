@@ -3,11 +3,13 @@ import type { WindowInfo } from '../processors/windowing/window-context.js';
 import type { Serde } from '../serdes/serde.js';
 import type { WindowAggregateOptions } from './keyed-stream.js';
 
+/** For `WindowedStream.aggregate` with a window function, which makes the results. */
 export type AppliedAggregateOptions<K, Acc, Out, R> = WindowAggregateOptions<K, Acc, Out, R> & {
+  /** Makes a result of what the aggregate gives for a key and window. */
   readonly apply: (key: K, result: Out, info: WindowInfo) => R;
 };
 
-/** @internal */
+/** For `WindowedStream.aggregate` without a window function: the aggregate's own results go on. */
 export interface PlainAggregateOptions<K, Acc, Out> extends Omit<WindowAggregateOptions<K, Acc, Out, Out>, 'apply' | 'valueSerde'> {
   /** Serde of the results, carried along. */
   readonly valueSerde?: Serde<NoInfer<Out>>;

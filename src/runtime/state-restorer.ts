@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Fetcher } from '../kafka/fetcher/fetcher.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import type { KafkaPort, TopicPartition } from '../kafka/port.js';
@@ -70,6 +71,8 @@ export class StateRestorer {
     // When one fails the others are stopped and waited for: the caller closes their stores, and may restore the same changelogs again.
     const siblings = new AbortController();
     const either = AbortSignal.any([signal, siblings.signal]);
+    // One listener a store: however many there are, that is no leak.
+    setMaxListeners(0, either);
     const restored = changelogs.map(async (changelog, index) => {
       try {
         await this.restoreOne(taskId, state, changelog, bounds[index] as ChangelogBounds, either);

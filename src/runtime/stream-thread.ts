@@ -311,8 +311,12 @@ export class StreamThread {
   /** Resolves when the app wants the thread to go on, after the pause that it asks for, or when the thread ends. */
   private async decision(error: unknown): Promise<void> {
     const pauseMs = await new Promise<number>((resolve) => {
-      this.ended.addEventListener('abort', () => resolve(0), { once: true });
-      this.parts.listener.onError(error, resolve);
+      const onEnded = (): void => resolve(0);
+      this.ended.addEventListener('abort', onEnded, { once: true });
+      this.parts.listener.onError(error, (ms) => {
+        this.ended.removeEventListener('abort', onEnded);
+        resolve(ms);
+      });
     });
     await delay(pauseMs, this.ended).catch(() => undefined);
   }

@@ -5,8 +5,11 @@ import type { Serde } from '../serdes/serde.js';
 import type { KeyValueStore, StateStore, TimestampedKeyValueStore } from '../stores/store.js';
 import type { StoreNode, Topology } from '../topology/nodes.js';
 
-interface SnapshotRow {
+/** A row of a store in a `HarnessSnapshot`, as bytes. */
+export interface SnapshotRow {
+  /** As the store's key serde wrote it. */
   readonly key: Buffer;
+  /** As the store's value serde wrote it. */
   readonly value: Buffer;
   /** ms; -1 in stores that keep none. */
   readonly timestamp: number;

@@ -13,4 +13,4 @@ export { TestOutputTopic } from './test-output-topic.js';
 export type { TestRecord } from './test-record.js';
 export { TestHarness } from './test-harness.js';
 export type { HarnessOutputs, HarnessRecord, HarnessTimer, TestHarnessOptions } from './test-harness.js';
-export type { HarnessSnapshot } from './harness-snapshot.js';
+export type { HarnessSnapshot, SnapshotRow } from './harness-snapshot.js';

@@ -25,10 +25,14 @@ describe('the examples that need no broker', () => {
     expect(examples.length).toBeGreaterThan(15);
   });
 
-  it.each(examples)('$name prints what it says', async ({ name, expected }) => {
-    const printed: string[] = [];
-    jest.spyOn(console, 'log').mockImplementation((...values: unknown[]) => void printed.push(values.map(String).join(' ')));
-    await import(resolve('examples', name));
-    expect(printed.join('\n')).toBe(expected);
-  });
+  it.each(examples)(
+    '$name prints what it says',
+    async ({ name, expected }) => {
+      const printed: string[] = [];
+      jest.spyOn(console, 'log').mockImplementation((...values: unknown[]) => void printed.push(values.map(String).join(' ')));
+      await import(resolve('examples', name));
+      expect(printed.join('\n')).toBe(expected);
+    },
+    60_000,
+  );
 });

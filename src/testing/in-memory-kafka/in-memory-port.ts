@@ -3,6 +3,7 @@
  *
  * As the real driver it makes one attempt a call and says KafkaTransportError when the outcome is not known; only `findCoordinator` repeats.
  */
+import { setMaxListeners } from 'node:events';
 import { KafkaTransportError, MillraceError } from '../../errors.js';
 import { backoffMs } from '../../kafka/backoff.js';
 import { ErrorCodes as E } from '../../kafka/error-codes.js';
@@ -59,6 +60,8 @@ export class InMemoryPort implements port.KafkaPort {
   private readonly closing = new AbortController();
 
   constructor(private readonly options: InMemoryPortOptions) {
+    // One listener a request under way.
+    setMaxListeners(0, this.closing.signal);
     this.transactionV2 = options.transactionV2;
     this.admin = new InMemoryAdmin(options.cluster, (execute) => this.any((reply) => reply(execute())));
   }
