@@ -24,6 +24,11 @@ export interface Downstream<K = unknown, V = unknown> {
 export interface Operator<K = unknown, V = unknown> extends Downstream<K, V> {
   /** True when `process` only looks whether the value is null: a source may then leave out decoding it. */
   readonly ignoresValue?: boolean;
+  /**
+   * True when it keeps something of the records it has taken that is in none of its stores. What fails in it may have changed half of that, so it is never called again
+   * in place, but from the last commit, as an operator with stores.
+   */
+  readonly keepsRecords?: boolean;
   /** Called once, before any record, with the stores restored. */
   init(context: OperatorContext): void;
   /**
@@ -101,6 +106,11 @@ export interface OperatorContext {
   readonly record: RecordContext;
   /** Runs `body` with other headers (and, for records born of a timer, no source) in `record`; restored after, also after a promise. */
   withHeaders(headers: Headers, body: () => MaybeAsync): MaybeAsync;
+  /**
+   * Runs `body` for a result that stands for several input records, none of which is the one in work. It has no headers, and there is nothing to skip it with: where it
+   * can't be produced the task fails, whatever the handlers say.
+   */
+  forSeveralRecords(body: () => MaybeAsync): MaybeAsync;
   /** The store of that name, connected to this node, else MILL_TOPOLOGY_STORE_NOT_CONNECTED / MILL_TOPOLOGY_UNKNOWN_STORE. */
   store(name: string): StateStore;
   /** Whether that store is one of the instance's, which only its own processor may write to. */

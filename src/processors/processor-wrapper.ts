@@ -69,6 +69,10 @@ export class WrappedOperator implements EveryMember {
     return this.around.process === undefined && this.operator.ignoresValue === true;
   }
 
+  get keepsRecords(): boolean {
+    return this.operator.keepsRecords === true;
+  }
+
   get unfinished(): Operator['unfinished'] {
     const { unfinished } = this.operator;
     if (unfinished === undefined || this.around.result === undefined) return unfinished;

@@ -31,9 +31,11 @@ export type Verdict = 'skip' | 'retry';
  * What it throws names topic, partition and offset; an error it has thrown once passes through unchanged. A handler that fails itself, or answers something
  * else than it may, fails the record.
  *
- * `retry`: what has done nothing yet (a serde; a node without stores that has passed nothing on) is done again in place. Everything else would be done twice, so MILL_RETRY
+ * `retry`: what has done nothing yet (a serde; a node that keeps nothing and has passed nothing on) is done again in place. Everything else would be done twice, so MILL_RETRY
  * sends the thread back to the last commit, and the record is processed anew from the state of that commit. The same when the task has rested for so long that the
  * transaction of its epoch might run out.
+ *
+ * What stands for several input records is never skipped: with it they would be lost, and there are no bytes for a dead letter.
  *
  * Whatever it throws it keeps as `fatal`: user code between the failure and the task may catch the error, but the record is half processed, and nothing of it may be committed.
  */
@@ -161,6 +163,10 @@ export class TaskFailures {
         return this.retry(failure);
       case 'continue':
       case 'deadLetter':
+        if (this.record.isOfSeveral) {
+          const reason = `${asError(error).message} (the handler said ${answer}, but this stands for several input records, which can't be skipped with it)`;
+          throw this.doom(failedBy(failure, reason));
+        }
         this.env.logger.warn({ ...failed, error: asError(error).message, code }, `${what} ${placeOf(failed)}: ${answer}`);
         this.giveUp(failure, answer);
         if (answer === 'continue') return 'skip';
@@ -216,7 +222,8 @@ export class TaskFailures {
   }
 
   private placeIn(node: string, call: number): FailurePlace {
-    const { topic, partition, offset, timer } = this.record;
+    const { topic, partition, offset, timer, isOfSeveral } = this.record;
+    if (isOfSeveral) return { taskId: this.taskId, node, topic: null, partition: -1, offset: -1, timer, call };
     return { taskId: this.taskId, node, topic, partition, offset, timer, call };
   }
 

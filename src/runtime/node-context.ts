@@ -1,5 +1,5 @@
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
-import type { Headers } from '../bytes/headers.js';
+import { noHeaders, type Headers } from '../bytes/headers.js';
 import { MillraceError } from '../errors.js';
 import type { Cancellable, Downstream, DropReason, OperatorContext, RecordContext, ScheduleOptions } from '../processors/operator.js';
 import { systemRandomness, type Randomness } from '../processors/randomness.js';
@@ -66,20 +66,20 @@ export class NodeContext implements OperatorContext {
   withHeaders(headers: Headers, body: () => MaybeAsync): MaybeAsync {
     const { record } = this.scope;
     const previous = record.overrideHeaders(headers);
-    let result: MaybeAsync;
-    try {
-      result = body();
-    } catch (error) {
-      record.restoreHeaders(previous);
-      throw error;
-    }
-    if (!isPromiseLike(result)) {
-      record.restoreHeaders(previous);
-      return;
-    }
-    return result.finally(() => {
+    return thenDo(body, () => {
       record.restoreHeaders(previous);
     });
+  }
+
+  forSeveralRecords(body: () => MaybeAsync): MaybeAsync {
+    const { record } = this.scope;
+    record.isOfSeveral = true;
+    return thenDo(
+      () => this.withHeaders(noHeaders, body),
+      () => {
+        record.isOfSeveral = false;
+      },
+    );
   }
 
   store(name: string): StateStore {
@@ -161,4 +161,20 @@ export class NodeContext implements OperatorContext {
       `dropped a record (${reason}); further ones are only counted`,
     );
   }
+}
+
+/** Calls `after` when `body` has ended, however it ends. */
+function thenDo(body: () => MaybeAsync, after: () => void): MaybeAsync {
+  let result: MaybeAsync;
+  try {
+    result = body();
+  } catch (error) {
+    after();
+    throw error;
+  }
+  if (!isPromiseLike(result)) {
+    after();
+    return;
+  }
+  return result.finally(after);
 }

@@ -23,6 +23,8 @@ export class TaskRecord implements RecordContext, WorkInTurn {
   epoch = 0;
   /** The wall-clock timer that is firing; null outside of one. */
   timer: string | null = null;
+  /** What leaves now stands for several input records, and for none of them alone. */
+  isOfSeveral = false;
 
   /** Serde that `rawKey` was read with; null when the raw bytes may not be used. */
   rawKeySerde: object | null = null;

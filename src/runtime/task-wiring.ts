@@ -59,7 +59,7 @@ export function wireTask(
       const onFatal = (error: MillraceError): void => {
         failures.doom(error);
       };
-      const passing = repeats && node.stores.length === 0 ? new Passing() : null;
+      const passing = repeats && node.stores.length === 0 && operator.keepsRecords !== true ? new Passing() : null;
       const guard = !repeats
         ? new NodeGuard(node.name, operator, onError, onFatal)
         : passing === null

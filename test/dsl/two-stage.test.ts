@@ -6,6 +6,7 @@ import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { TwoStageOptions } from '../../src/dsl/options.js';
 import { MillraceError } from '../../src/errors.js';
 import type { AggregateFunction } from '../../src/processors/state/aggregate-function.js';
+import type { Serde } from '../../src/serdes/serde.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import type { TestDriverConfig } from '../../src/testing/test-driver-config.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
@@ -213,6 +214,84 @@ describe('an aggregation in two stages', () => {
     );
     expect(rows).toEqual({ a: '3@3' });
     expect(failed).toEqual([expect.stringContaining('reduce gave null: with twoStage a row')]);
+  });
+
+  it('a record that is tried again is not folded into the part that it has half changed: the work goes back to the last commit', async () => {
+    const list: AggregateFunction<number, number[], number> = {
+      initial: () => [],
+      add: (seen, value) => {
+        seen.push(value);
+        if (value === 2) throw new Error('half done');
+        return seen;
+      },
+      merge: (a, b) => [...a, ...b],
+      result: (seen) => seen.length,
+    };
+    const lists = { storeName: 'means', valueSerde: serdes.json<number[]>() };
+    const records: Reading[] = [
+      ['a', 1, 1],
+      ['a', 2, 2],
+    ];
+    for (const twoStage of [true, false]) {
+      const config: TestDriverConfig = { processingHandler: 'retry', retry: { attempts: 3, backoff: 1 }, partitions: { in: 1 } };
+      const running = run(
+        (grouped) => grouped.aggregate(list, { twoStage, materialized: lists, valueSerde: serdes.double }),
+        [records],
+        config,
+      );
+      await expect(running).rejects.toMatchObject({ code: 'MILL_RETRY' });
+    }
+  });
+
+  describe('a part that cannot be encoded', () => {
+    const parts: Serde<Mean> = {
+      name: 'parts',
+      serialize: (part) => {
+        if (part.sum >= 100) throw new Error('too much');
+        return serdes.json<Mean>().serialize(part);
+      },
+      deserialize: (bytes) => serdes.json<Mean>().deserialize(bytes),
+    };
+    const fragile =
+      (twoStage: TwoStageOptions | true) =>
+      (grouped: KGroupedStream<string, number>): KTable<string, number> =>
+        grouped.aggregate(mean, { twoStage, materialized: { storeName: 'means', valueSerde: parts } });
+    const records: Reading[] = [
+      ['a', 1, 1],
+      ['a', 99, 2],
+      ['b', 1, 3],
+    ];
+
+    it.each(['continue', 'deadLetter'] as const)(
+      'fails whatever the handler says (%s), and not in the name of another record',
+      async (productionHandler) => {
+        for (const twoStage of [true, { maxKeys: 1 }] as const) {
+          const config: TestDriverConfig = { productionHandler, deadLetterTopic: 'dead', partitions: { in: 1 } };
+          await expect(run(fragile(twoStage), [records], config)).rejects.toMatchObject({
+            code: 'MILL_PRODUCTION',
+            message: expect.stringMatching(/in task 0_0: .*too much.*\(the handler said .* stands for several input records/) as unknown,
+            details: { topic: null, offset: -1 },
+          });
+        }
+      },
+    );
+
+    it('is tried again where a handler says so', async () => {
+      let failures = 2;
+      const flaky: Serde<Mean> = {
+        ...parts,
+        serialize: (part) => {
+          if (failures-- > 0) throw new Error('not yet');
+          return serdes.json<Mean>().serialize(part);
+        },
+      };
+      const { rows } = await run(
+        (grouped) => grouped.aggregate(mean, { twoStage: true, materialized: { storeName: 'means', valueSerde: flaky } }),
+        [records],
+        { productionHandler: 'retry', retry: { attempts: 3, backoff: 1 }, partitions: { in: 1 } },
+      );
+      expect(rows).toEqual({ a: '50@2', b: '1@3' });
+    });
   });
 });
 

@@ -19,6 +19,7 @@ function complete(): { operator: Required<Operator>; called: string[] } {
   };
   const operator: Required<Operator> = {
     ignoresValue: true,
+    keepsRecords: true,
     hasDueTimers: true,
     unfinished: { size: 0, isFull: false, ready: null, oldest: null, begin: () => undefined, results: { process: () => undefined } },
     init: note('init'),

@@ -5,7 +5,6 @@
  * They also leave before a watermark does, so that no window downstream closes on records that are still here, and when there are too many keys. What comes behind combines parts, so it
  * must not matter how records were cut into parts: that is what a `merge` of accumulators promises, and what averages do not.
  */
-import { noHeaders } from '../../bytes/headers.js';
 import { isPromiseLike, type MaybeAsync } from '../../bytes/maybe-async.js';
 import type { Serde } from '../../serdes/serde.js';
 import { NodeOperator } from '../node-operator.js';
@@ -43,6 +42,7 @@ interface Part<K, A> {
 }
 
 class LocalAggregate<K, V, A> extends NodeOperator<K, V> {
+  readonly keepsRecords = true;
   private parts = new Map<unknown, Part<K, A>>();
   declare private keySerde: Serde<K>;
 
@@ -100,8 +100,7 @@ class LocalAggregate<K, V, A> extends NodeOperator<K, V> {
     if (this.parts.size === 0) return;
     const parts = this.parts.values();
     this.parts = new Map();
-    // A part is of several records: the headers of none of them are its own.
-    return this.context.withHeaders(noHeaders, () => this.send(parts));
+    return this.context.forSeveralRecords(() => this.send(parts));
   }
 
   private send(parts: Iterator<Part<K, A>>): MaybeAsync {

@@ -143,6 +143,7 @@ export class OperatorHarness {
         if (result !== undefined) return result.finally(restore);
         restore();
       },
+      forSeveralRecords: (body) => body(),
       store: (name) => {
         const store = options.stores?.find((candidate) => candidate.name === name);
         if (store === undefined) throw new MillraceError('MILL_TOPOLOGY_UNKNOWN_STORE', `no store ${name}`);
