@@ -10,9 +10,10 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import type { CallCount } from './call-count.js';
+import { FailedRow } from './failed-row.js';
 import type { Downstream } from './operator.js';
 
-/** What a user function failed on. `key` and `value` are null for a punctuation. */
+/** What a user function failed on. `key` and `value` are null for a punctuation, unless it is a timer of a key or has to do with a row that waited (`FailedRow`). */
 export interface NodeFailure {
   readonly error: unknown;
   readonly node: string;
@@ -116,13 +117,14 @@ export class NodeGuard implements Downstream {
       this.onFatal(error);
       throw error;
     }
+    const of = error instanceof FailedRow ? error : { error, key, value };
     const obey = (verdict: ProcessingVerdict): MaybeAsync => {
       if (verdict === 'skip') return;
       if (verdict === 'retry') return this.call(key, value, timestamp, punctuator, attempt + 1, call);
-      throw this.failed(error);
+      throw this.failed(of.error);
     };
     const { nodeName, repeatable } = this;
-    const verdict = this.onError({ error, node: nodeName, key, value, timestamp, attempt, call, repeatable });
+    const verdict = this.onError({ error: of.error, node: nodeName, key: of.key, value: of.value, timestamp, attempt, call, repeatable });
     return typeof verdict === 'string' ? obey(verdict) : verdict.then(obey);
   }
 

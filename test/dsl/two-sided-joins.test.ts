@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { WindowJoinKind } from '../../src/dsl/keyed-stream.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { MillraceError } from '../../src/errors.js';
+import type { KeyedStateStore } from '../../src/processors/state/store-keyed-state-backend.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
@@ -230,6 +231,116 @@ describe('windowJoin', () => {
         .filter((line) => !line.startsWith('clock'))
         .toSorted(),
     ).toEqual(['j[0,100) j:  | r3 @99', 'k[0,100) k: l1,l2 | r1 @99', 'k[100,200) k:  | r2 @199', 'k[200,300) k: l3 |  @299']);
+  });
+});
+
+describe('a function of a join that throws', () => {
+  const boom = (l: string | null, r: string | null): string => {
+    if (l === 'bad' || r === 'bad') throw new Error('boom');
+    return `${l}+${r}`;
+  };
+  const deadLetters = { processingHandler: 'deadLetter', deadLetterTopic: 'dead' } as const;
+  const headersOf = (driver: TopologyTestDriver, ...names: string[]): string[] =>
+    driver
+      .outputTopic('dead', texts)
+      .readAll()
+      .map(({ key, value, headers }) => {
+        const named = names.map((name) => headers.find((header) => header.key === name)?.value?.toString() ?? 'none');
+        return [key, value, ...named].join(' ');
+      });
+
+  /** What the join keeps of other keys than the clock's. */
+  async function stateOf(driver: TopologyTestDriver): Promise<string[]> {
+    const store = await driver.store<KeyedStateStore>('join-state');
+    const rows: string[] = [];
+    for await (const [address] of store.range()) rows.push(JSON.stringify(address));
+    return rows.filter((row) => !row.includes('clock'));
+  }
+
+  it('temporalJoin: rows of the same time before and behind the bad one are joined, in the epoch of their timer; nothing of them stays', async () => {
+    const { builder, left, right } = setup();
+    left.leftTemporalJoin(right, boom, { name: 'join', valueSerde: serdes.string }).to('out');
+    await using driver = new TopologyTestDriver(builder.build(), deadLetters);
+    await feed(driver, [
+      ['right', 'k', 'r1', 1],
+      ['right', 'k', 'r4', 4],
+      ...['x', 'bad', 'y', 'bad', 'bad'].map((value): Row => ['left', 'k', value, 5]),
+      ['left', 'k', 'z', 6],
+      ...end,
+    ]);
+    await driver.commit();
+    expect(read(driver, 'out')).toEqual(['k x+r4 @5', 'k y+r4 @5', 'k z+r4 @6']);
+    expect(headersOf(driver, '__millrace.errors.key', '__streams.errors.message')).toEqual(Array(3).fill('  k boom'));
+    expect((await stateOf(driver)).filter((row) => row.includes('temporal-rows'))).toEqual([]);
+  });
+
+  it('temporalJoin: the handler is told the key and the row', async () => {
+    const { builder, left, right } = setup();
+    left.leftTemporalJoin(right, boom, { name: 'join', valueSerde: serdes.string }).to('out');
+    const told: unknown[] = [];
+    await using driver = new TopologyTestDriver(builder.build(), {
+      processingHandler: (error, { node, key, value, topic }) => {
+        told.push([error.message, node, key, value, topic]);
+        return 'continue';
+      },
+    });
+    await feed(driver, [['left', 'k', 'bad', 5], ...end]);
+    expect(told).toEqual([['boom', 'join', 'k', 'bad', null]]);
+  });
+
+  it('temporalJoin: rows of the last time are joined at the end of the input, too', async () => {
+    const { builder, left, right } = setup();
+    left.leftTemporalJoin(right, boom, { name: 'join', valueSerde: serdes.string }).to('out');
+    await using driver = new TopologyTestDriver(builder.build(), deadLetters);
+    await feed(driver, [...['x', 'bad', 'y'].map((value): Row => ['left', 'k', value, 5])]);
+    await driver.endInput();
+    expect(read(driver, 'out')).toEqual(['k x+null @5', 'k y+null @5']);
+  });
+
+  it('intervalJoin: what the record had met before leaves in its own epoch, and the record is removed when its time has come', async () => {
+    const { builder, left, right } = setup();
+    left.intervalJoin(right, { lower: -100, upper: 100 }, boom, { name: 'join', valueSerde: serdes.string }).to('out');
+    await using driver = new TopologyTestDriver(builder.build(), deadLetters);
+    await feed(driver, [
+      ['right', 'k', 'ok', 1],
+      ['right', 'k', 'bad', 2],
+      ['left', 'k', 'l', 5],
+    ]);
+    await driver.commit();
+    expect(read(driver, 'out')).toEqual(['k l+ok @5']);
+    expect(headersOf(driver)).toEqual(['k l']);
+    await feed(driver, end);
+    expect(await stateOf(driver)).toEqual([]);
+  });
+
+  it('windowJoin: the window ends all the same, and leaves nothing', async () => {
+    const { builder, left, right } = setup();
+    named(left.windowJoin(right, tumblingEventTime({ size: 100 }), boom, { name: 'join', valueSerde: serdes.string })).to('out');
+    await using driver = new TopologyTestDriver(builder.build(), deadLetters);
+    await feed(driver, [['left', 'k', 'bad', 5], ['right', 'k', 'r', 5], ['left', 'other', 'l', 5], ['right', 'other', 'r', 5], ...end]);
+    await driver.commit();
+    expect(read(driver, 'out')).toEqual(['other[0,100) l+r @99']);
+    expect(headersOf(driver, '__millrace.errors.key')).toEqual(['  k']);
+    expect(await stateOf(driver)).toEqual([]);
+  });
+
+  it('coGroup: results that were given before it threw leave in the epoch of their input', async () => {
+    const { builder, left, right } = setup();
+    const results = left.coGroup(
+      right,
+      tumblingEventTime({ size: 100 }),
+      (_key, ls) =>
+        (function* given() {
+          yield 'first';
+          if (ls.includes('bad')) throw new Error('boom');
+        })() as never as string[],
+      { name: 'groups', valueSerde: serdes.string },
+    );
+    named(results).to('out');
+    await using driver = new TopologyTestDriver(builder.build(), deadLetters);
+    await feed(driver, [['left', 'k', 'bad', 5], ...end]);
+    await driver.commit();
+    expect(read(driver, 'out')).toEqual(['k[0,100) first @99']);
   });
 });
 

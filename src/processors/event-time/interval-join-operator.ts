@@ -1,5 +1,4 @@
 /** The interval join as a node of a task. Records without a value join nothing: they are dropped and counted, as late ones are without a side output. */
-import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import type { InclusiveBounds } from '../interval-join/interval-bounds.js';
 import {
   IntervalJoinEngine,
@@ -10,8 +9,7 @@ import {
 import type { Downstream, OperatorContext, OperatorSupplier } from '../operator.js';
 import type { Timer } from '../timers/timer-queue.js';
 import type { Sided } from './join-side.js';
-import { KeyedOperator } from './keyed-operator.js';
-import { Outbox } from './outbox.js';
+import { OutboxOperator } from './outbox-operator.js';
 
 export interface IntervalJoinOptions<K, L, R, O> {
   readonly storeName: string;
@@ -26,11 +24,10 @@ export function intervalJoinOperator<K, L, R, O>(options: IntervalJoinOptions<K,
   return () => new IntervalJoinOperator(options);
 }
 
-class IntervalJoinOperator<K, L, R, O> extends KeyedOperator<K, Sided<L | R>> implements IntervalJoinResults<L, R> {
+class IntervalJoinOperator<K, L, R, O> extends OutboxOperator<K, Sided<L | R>> implements IntervalJoinResults<L, R> {
   declare private engine: IntervalJoinEngine<L, R>;
   declare private resultsTo: Downstream;
   declare private lateTo: Readonly<Record<JoinSide, Downstream>> | null;
-  private readonly outbox = new Outbox();
 
   constructor(private readonly join: IntervalJoinOptions<K, L, R, O>) {
     super({ storeName: join.storeName, states: [join.buffers.left, join.buffers.right] });
@@ -57,21 +54,16 @@ class IntervalJoinOperator<K, L, R, O> extends KeyedOperator<K, Sided<L | R>> im
     this.engine = new IntervalJoinEngine(this.join.bounds, this.join.buffers, this.states, this.timers, this);
   }
 
-  protected onRecord(_key: K, { side, value }: Sided<L | R>, timestamp: number): MaybeAsync {
+  protected take(_key: K, { side, value }: Sided<L | R>, timestamp: number): void {
     if (value === null || value === undefined) {
       this.context.dropped('null-value');
       return;
     }
     if (side === 'left') this.engine.processLeft(value as L, timestamp);
     else this.engine.processRight(value as R, timestamp);
-    return this.outbox.send();
   }
 
-  protected onEventTimer(timer: Timer): MaybeAsync {
+  protected takeEventTimer(timer: Timer): void {
     this.engine.onEventTimer(timer);
-  }
-
-  protected onProcessingTimer(): MaybeAsync {
-    // It sets none.
   }
 }

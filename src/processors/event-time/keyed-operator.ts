@@ -6,6 +6,7 @@
  */
 import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import { keyValueStore } from '../connected-store.js';
+import { ofRow } from '../failed-row.js';
 import type { Cancellable, Operator, OperatorContext } from '../operator.js';
 import { ExpiredRows } from '../state/expired-rows.js';
 import type { StateAddress } from '../state/state-address.js';
@@ -15,7 +16,7 @@ import type { AnyStateDescriptor } from '../state/state-descriptor.js';
 import { StoreKeyedStateBackend, type KeyedStateStore } from '../state/store-keyed-state-backend.js';
 import { StoredTimers } from '../timers/stored-timers.js';
 import type { Timer } from '../timers/timer-queue.js';
-import { TimerService } from '../timers/timer-service.js';
+import { TimerService, type TimerKind } from '../timers/timer-service.js';
 
 /** Timers fired before others get their turn. */
 const portion = 1_000;
@@ -149,7 +150,7 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
       const timer = this.timers.nextEventTimer();
       if (timer === null) return;
       this.backend.setCurrentKey(timer.key);
-      const pending = this.onEventTimer(timer);
+      const pending = this.ringOf(timer, 'event');
       if (pending !== undefined) return pending.then(() => this.fireEventTimers(left - 1));
     }
   }
@@ -159,8 +160,20 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
       const timer = this.timers.nextProcessingTimer(now);
       if (timer === null) return;
       this.backend.setCurrentKey(timer.key);
-      const pending = this.onProcessingTimer(timer);
+      const pending = this.ringOf(timer, 'processing');
       if (pending !== undefined) return pending.then(() => this.fireProcessingTimers(now, left - 1));
+    }
+  }
+
+  /** No record is in work that could tell what an error is about: the key does. */
+  private ringOf(timer: Timer, kind: TimerKind): MaybeAsync {
+    try {
+      const pending = kind === 'event' ? this.onEventTimer(timer) : this.onProcessingTimer(timer);
+      return pending?.catch((error: unknown) => {
+        throw ofRow(error, timer.key);
+      });
+    } catch (error) {
+      throw ofRow(error, timer.key);
     }
   }
 

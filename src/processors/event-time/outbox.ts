@@ -1,5 +1,6 @@
 /** Results noted while an engine is at work, sent afterwards in the same order. */
 import type { MaybeAsync } from '../../bytes/maybe-async.js';
+import { MillraceError } from '../../errors.js';
 import type { Downstream } from '../operator.js';
 
 interface Note {
@@ -22,6 +23,21 @@ export class Outbox {
     const { notes } = this;
     this.notes = [];
     return sendFrom(notes, 0);
+  }
+
+  /** Sends what was noted before the engine failed, and then throws `error`. What fails on the way is thrown instead. */
+  sendAndFail(error: unknown): MaybeAsync {
+    const pending = this.send();
+    if (pending === undefined) throw error;
+    return pending.then(() => {
+      throw error;
+    });
+  }
+
+  /** @throws MILL_INVARIANT */
+  mustBeEmpty(node: string): void {
+    if (this.notes.length === 0) return;
+    throw new MillraceError('MILL_INVARIANT', `${node} holds ${this.notes.length} results back at a barrier`, { details: { node } });
   }
 }
 

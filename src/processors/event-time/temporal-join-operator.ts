@@ -1,11 +1,9 @@
 /** The temporal join as a node of a task. A row without a value joins nothing: it is dropped and counted, as late ones are without a side output. A version without a value ends what was. */
-import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import type { Downstream, OperatorContext, OperatorSupplier } from '../operator.js';
 import { TemporalJoinEngine, type temporalJoinStates, type TemporalJoinResults } from '../temporal-join/temporal-join-engine.js';
 import type { Timer } from '../timers/timer-queue.js';
 import type { Sided } from './join-side.js';
-import { KeyedOperator } from './keyed-operator.js';
-import { Outbox } from './outbox.js';
+import { OutboxOperator } from './outbox-operator.js';
 
 export interface TemporalJoinOptions<K, L, R, O> {
   readonly storeName: string;
@@ -21,11 +19,10 @@ export function temporalJoinOperator<K, L, R, O>(options: TemporalJoinOptions<K,
   return () => new TemporalJoinOperator(options);
 }
 
-class TemporalJoinOperator<K, L, R, O> extends KeyedOperator<K, Sided<L | R | null>> implements TemporalJoinResults<L, R> {
+class TemporalJoinOperator<K, L, R, O> extends OutboxOperator<K, Sided<L | R | null>> implements TemporalJoinResults<L, R> {
   declare private engine: TemporalJoinEngine<L, R>;
   declare private resultsTo: Downstream;
   declare private lateTo: Readonly<Record<'left' | 'right', Downstream>> | null;
-  private readonly outbox = new Outbox();
 
   constructor(private readonly join: TemporalJoinOptions<K, L, R, O>) {
     super({ storeName: join.storeName, states: [join.states.rows, join.states.versions] });
@@ -53,19 +50,13 @@ class TemporalJoinOperator<K, L, R, O> extends KeyedOperator<K, Sided<L | R | nu
     this.engine = new TemporalJoinEngine(this.join.states, this.states, this.timers, this);
   }
 
-  protected onRecord(_key: K, { side, value }: Sided<L | R | null>, timestamp: number): MaybeAsync {
+  protected take(_key: K, { side, value }: Sided<L | R | null>, timestamp: number): void {
     if (side === 'right') this.engine.processRight((value ?? null) as R | null, timestamp);
     else if (value === null || value === undefined) this.context.dropped('null-value');
     else this.engine.processLeft(value as L, timestamp);
-    return this.outbox.send();
   }
 
-  protected onEventTimer(timer: Timer): MaybeAsync {
+  protected takeEventTimer(timer: Timer): void {
     this.engine.onEventTimer(timer);
-    return this.outbox.send();
-  }
-
-  protected onProcessingTimer(): MaybeAsync {
-    // It sets none.
   }
 }

@@ -1,13 +1,12 @@
 /** The window engine as a node of a task: results carry `Windowed` keys; late records go to a child of their own, or are dropped and counted. */
-import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import { Windowed } from '../../time/windowed.js';
 import { maxTimestamp } from '../../time/windowing/window-span.js';
 import type { Downstream, OperatorContext, OperatorSupplier } from '../operator.js';
 import type { Timer } from '../timers/timer-queue.js';
 import type { WindowInfo } from '../windowing/window-context.js';
 import { WindowEngine, type WindowDefinition, type WindowResults } from '../windowing/window-engine.js';
-import { KeyedOperator, type KeyedOperatorOptions } from './keyed-operator.js';
-import { Outbox } from './outbox.js';
+import type { KeyedOperatorOptions } from './keyed-operator.js';
+import { OutboxOperator } from './outbox-operator.js';
 
 export interface WindowOperatorOptions<K, V, C, R> extends KeyedOperatorOptions {
   readonly definition: WindowDefinition<K, V, C, R>;
@@ -19,11 +18,10 @@ export function windowOperator<K, V, C, R>(options: WindowOperatorOptions<K, V, 
   return () => new WindowOperator(options);
 }
 
-class WindowOperator<K, V, C, R> extends KeyedOperator<K, V> implements WindowResults<K, V, R> {
+class WindowOperator<K, V, C, R> extends OutboxOperator<K, V> implements WindowResults<K, V, R> {
   declare private engine: WindowEngine<K, V, C, R>;
   declare private resultsTo: Downstream;
   declare private lateTo: readonly Downstream[] | null;
-  private readonly outbox = new Outbox();
 
   constructor(private readonly operator: WindowOperatorOptions<K, V, C, R>) {
     super(operator);
@@ -50,18 +48,15 @@ class WindowOperator<K, V, C, R> extends KeyedOperator<K, V> implements WindowRe
     this.engine = new WindowEngine(this.operator.definition, this.states, this.timers, this);
   }
 
-  protected onRecord(key: K, value: V, timestamp: number): MaybeAsync {
+  protected take(key: K, value: V, timestamp: number): void {
     this.engine.process(key, value, timestamp);
-    return this.outbox.send();
   }
 
-  protected onEventTimer(timer: Timer): MaybeAsync {
+  protected takeEventTimer(timer: Timer): void {
     this.engine.onEventTimer(timer);
-    return this.outbox.send();
   }
 
-  protected onProcessingTimer(timer: Timer): MaybeAsync {
+  protected override takeProcessingTimer(timer: Timer): void {
     this.engine.onProcessingTimer(timer);
-    return this.outbox.send();
   }
 }

@@ -3,7 +3,7 @@
  *
  * Each record is kept as long as a record of the other side may still meet it, judged by the combined watermark, and then removed by a timer. A record below
  * the watermark is late and joins nothing. Results carry the higher timestamp of the two. Whoever runs it sets the backend's current key before each call, and
- * takes due timers out of the timer service for `onEventTimer`.
+ * takes due timers out of the timer service for `onEventTimer`. `joined` may throw: the record is kept then, and will go, as any other.
  */
 import type { Serde } from '../../serdes/serde.js';
 import { serdes } from '../../serdes/serdes.js';
@@ -55,20 +55,20 @@ export class IntervalJoinEngine<L, R> {
     if (this.isLate('left', value, timestamp)) return;
     const { lower, upper } = this.bounds;
     append(this.left, timestamp, value);
+    this.timers.registerEventTimer('left', timestamp + this.keptLeft);
     for (const [time, others] of between(this.right, timestamp + lower, timestamp + upper)) {
       for (const other of others) this.results.joined(value, other, Math.max(time, timestamp));
     }
-    this.timers.registerEventTimer('left', timestamp + this.keptLeft);
   }
 
   processRight(value: R, timestamp: number): void {
     if (this.isLate('right', value, timestamp)) return;
     const { lower, upper } = this.bounds;
     append(this.right, timestamp, value);
+    this.timers.registerEventTimer('right', timestamp + this.keptRight);
     for (const [time, others] of between(this.left, timestamp - upper, timestamp - lower)) {
       for (const other of others) this.results.joined(other, value, Math.max(time, timestamp));
     }
-    this.timers.registerEventTimer('right', timestamp + this.keptRight);
   }
 
   /** Removes what no record can meet any more. */

@@ -3,11 +3,12 @@
  *
  * A row waits until the watermark has reached its time, when all versions that could be meant are known; one that comes below the watermark is late. Of the versions at or before the
  * watermark the latest one is kept, also when it says that there is none, and all after it: a version that comes late still holds for the rows to come. Whoever runs it sets the backend's
- * current key before each call, and takes due timers out of the timer service for `onEventTimer`.
+ * current key before each call, and takes due timers out of the timer service for `onEventTimer`. Each row is joined on its own: when `joined` throws, the others stay, and their timer is due.
  */
 import { inPlaceSerde } from '../../serdes/in-place-serde.js';
 import type { Serde } from '../../serdes/serde.js';
 import { serdes } from '../../serdes/serdes.js';
+import { ofRow } from '../failed-row.js';
 import type { MapState } from '../state/keyed-state.js';
 import type { KeyedStates } from '../state/keyed-states.js';
 import { mapState } from '../state/state-descriptor.js';
@@ -43,7 +44,7 @@ export class TemporalJoinEngine<L, R> {
 
   constructor(
     descriptors: ReturnType<typeof temporalJoinStates<L, R>>,
-    states: KeyedStates,
+    private readonly states: KeyedStates,
     private readonly timers: TimerService,
     private readonly results: TemporalJoinResults<L, R>,
   ) {
@@ -78,11 +79,24 @@ export class TemporalJoinEngine<L, R> {
     const current = latestAt(this.versions.keys(), time);
     const waiting = this.rows.get(time);
     if (waiting !== null) {
-      const right = current === null ? null : (this.versions.get(current)?.row ?? null);
-      for (const left of waiting) this.results.joined(left, right, time);
       this.rows.remove(time);
+      this.joinAll(waiting, current === null ? null : (this.versions.get(current)?.row ?? null), time);
     }
     if (current !== null) for (const version of this.versions.keys()) if (version < current) this.versions.remove(version);
+  }
+
+  /** One that fails is gone; those behind it come with a timer of their own, which is due at once. */
+  private joinAll(waiting: readonly L[], right: R | null, time: number): void {
+    for (const [index, left] of waiting.entries()) {
+      try {
+        this.results.joined(left, right, time);
+      } catch (error) {
+        const behind = waiting.slice(index + 1);
+        if (behind.length > 0) this.rows.put(time, behind);
+        this.timers.registerEventTimer('', time);
+        throw ofRow(error, this.states.backend.currentKey(), left);
+      }
+    }
   }
 }
 

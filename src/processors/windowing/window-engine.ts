@@ -19,7 +19,7 @@ import type { StateScope } from '../state/state-handles.js';
 import type { Timer } from '../timers/timer-queue.js';
 import type { TimerService } from '../timers/timer-service.js';
 import { MergingWindows, type StoredSession } from './merging-windows.js';
-import { fires, purges, type Trigger } from './trigger.js';
+import { fires, purges, type Trigger, type TriggerResult } from './trigger.js';
 import { FunctionScope, TriggerScope, type WindowInfo } from './window-context.js';
 import type { OpenContents, WindowContents } from './window-contents.js';
 
@@ -114,7 +114,13 @@ export class WindowEngine<K, V, C, R> {
         continue;
       }
       taken = true;
-      this.addTo(session, merging.stateWindow(session) ?? session, key, value, timestamp);
+      try {
+        this.addTo(session, merging.stateWindow(session) ?? session, key, value, timestamp);
+      } catch (error) {
+        // Contents have moved from session to session: the list must say the same.
+        merging.persist();
+        throw error;
+      }
     }
     merging.persist();
     return taken;
@@ -122,12 +128,16 @@ export class WindowEngine<K, V, C, R> {
 
   private addTo(window: Window, stateWindow: Window, key: K, value: V, timestamp: number): void {
     this.contentsScope.namespace = windowId(stateWindow);
-    this.contents.add(value, timestamp);
-    this.trigger.enter(window);
-    const answer = this.definition.trigger.onElement(value, timestamp, window, this.trigger);
-    if (fires(answer)) this.fire(window, key, this.eventTime && maxTimestamp(window) <= this.timers.currentWatermark, false);
-    if (purges(answer)) this.contents.clear();
-    this.registerCleanup(window);
+    try {
+      this.contents.add(value, timestamp);
+      this.trigger.enter(window);
+      const answer = this.definition.trigger.onElement(value, timestamp, window, this.trigger);
+      const isLate = this.eventTime && maxTimestamp(window) <= this.timers.currentWatermark;
+      this.fireAndPurge(answer, window, key, isLate, false);
+    } finally {
+      // Also behind a function that has failed: what was added must go one day.
+      this.registerCleanup(window);
+    }
   }
 
   private merge(into: Window, merged: readonly Window[], stateWindow: Window, mergedStates: readonly Window[]): void {
@@ -151,12 +161,23 @@ export class WindowEngine<K, V, C, R> {
     this.contentsScope.namespace = windowId(stateWindow);
     this.trigger.enter(window);
     const { trigger } = this.definition;
-    const answer =
-      kind === 'event' ? trigger.onEventTime(time, window, this.trigger) : trigger.onProcessingTime(time, window, this.trigger);
     const ends = kind === this.definition.assigner.time && time === this.cleanupTime(window);
-    if (fires(answer)) this.fire(window, key as K, false, ends);
-    if (purges(answer)) this.contents.clear();
-    if (ends) this.end(window, key as K, merging);
+    try {
+      const answer =
+        kind === 'event' ? trigger.onEventTime(time, window, this.trigger) : trigger.onProcessingTime(time, window, this.trigger);
+      this.fireAndPurge(answer, window, key as K, false, ends);
+    } finally {
+      // Also when the function has failed: the timer does not come again.
+      if (ends) this.end(window, key as K, merging);
+    }
+  }
+
+  private fireAndPurge(answer: TriggerResult, window: Window, key: K, isLate: boolean, last: boolean): void {
+    try {
+      if (fires(answer)) this.fire(window, key, isLate, last);
+    } finally {
+      if (purges(answer)) this.contents.clear();
+    }
   }
 
   private fire(window: Window, key: K, isLate: boolean, last: boolean): void {
