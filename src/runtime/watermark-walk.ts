@@ -12,6 +12,8 @@ export class WatermarkWalk {
   given = -Infinity;
   /** The last one that all of them have. */
   done = -Infinity;
+  /** The time of what a watermark sets off, ms. "Nothing more comes" is no time: then that of the watermark before. */
+  private time = 0;
   /** The operator whose turn it is; -1 when none is. */
   private turn = -1;
 
@@ -26,7 +28,7 @@ export class WatermarkWalk {
 
   /** Where the stage stands when the task is opened. */
   startAt(watermark: number): void {
-    this.given = watermark;
+    this.give(watermark);
     this.done = watermark;
   }
 
@@ -37,7 +39,7 @@ export class WatermarkWalk {
   }
 
   begin(watermark: number): void {
-    this.given = watermark;
+    this.give(watermark);
     this.turn = 0;
   }
 
@@ -47,7 +49,7 @@ export class WatermarkWalk {
     for (let node = operators[this.turn]; node !== undefined; node = operators[this.turn]) {
       const { operator } = node;
       if (operator.onWatermark !== undefined) {
-        this.record.enterTimer(Math.max(0, Math.min(this.given, Number.MAX_SAFE_INTEGER)));
+        this.record.enterTimer(this.time);
         const pending = this.tell(node);
         if (pending !== undefined) return pending.then(() => this.afterPortion(operator, deadline));
         if (operator.hasDueTimers === true) {
@@ -59,6 +61,11 @@ export class WatermarkWalk {
     }
     this.turn = -1;
     this.done = this.given;
+  }
+
+  private give(watermark: number): void {
+    this.given = watermark;
+    if (Number.isFinite(watermark)) this.time = Math.max(0, Math.floor(watermark));
   }
 
   private afterPortion(operator: Operator, deadline: number): MaybeAsync {

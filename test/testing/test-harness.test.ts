@@ -55,6 +55,32 @@ const reminder = (values: KStream<string, number>) => values.keyBy().process(() 
 const open = (options: Partial<TestHarnessOptions<string, number>> = {}) => new TestHarness(reminder, { ...numbers, ...options });
 
 describe('a harness', () => {
+  it('takes the watermark after which nothing comes: all that waits fires, and the call ends', async () => {
+    await using harness = new TestHarness(minuteMean, numbers);
+    await harness.push('device-A', 20, { timestamp: 12_000 });
+    await harness.pushWatermark(Infinity);
+    expect(harness.outputs('results').map(shown)).toEqual([['device-A', '20/1/20', 59_999]]);
+    await harness.push('device-A', 1, { timestamp: 12_000 });
+    await harness.snapshot();
+    expect(harness.outputs('late')).toHaveLength(1);
+  });
+
+  it('drops a deletion that meets windows, and counts it, whatever the window function', async () => {
+    for (const operator of [
+      minuteMean,
+      (values: KStream<string, number>) =>
+        values
+          .keyBy()
+          .window(tumblingEventTime({ size: 10 }))
+          .reduce((a, b) => a + b),
+    ]) {
+      await using harness = new TestHarness(operator, numbers);
+      await harness.push('a', null, { timestamp: 1 });
+      await harness.pushWatermark(100);
+      expect(harness.dropped).toEqual(new Map([['null-value', 1]]));
+    }
+  });
+
   it('takes records and watermarks one by one, and gives results and side outputs', async () => {
     await using harness = new TestHarness(minuteMean, numbers);
     await harness.push('device-A', 20, { timestamp: 12_000 });

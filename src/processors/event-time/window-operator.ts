@@ -1,4 +1,5 @@
 /** The window engine as a node of a task: results carry `Windowed` keys; late records go to a child of their own, or are dropped and counted. */
+import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import { Windowed } from '../../time/windowed.js';
 import { maxTimestamp } from '../../time/windowing/window-span.js';
 import type { Downstream, OperatorContext, OperatorSupplier } from '../operator.js';
@@ -32,6 +33,15 @@ class WindowOperator<K, V, C, R> extends OutboxOperator<K, V> implements WindowR
     this.resultsTo = sides === null ? context.downstream : context.child(sides.results);
     this.lateTo = sides === null ? null : sides.late.map((child) => context.child(child));
     super.init(context);
+  }
+
+  /** A window holds values; a deletion is none, as in windows of stream time. */
+  override process(key: K, value: V, timestamp: number): MaybeAsync {
+    if (value === null || value === undefined) {
+      this.context.dropped('null-value');
+      return;
+    }
+    return super.process(key, value, timestamp);
   }
 
   result(key: K, result: R, { window }: WindowInfo): void {

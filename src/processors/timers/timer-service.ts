@@ -52,7 +52,8 @@ export class TimerService {
   }
 
   get hasDueEventTimers(): boolean {
-    return this.event.nextAt <= this.watermark;
+    // Both are Infinity when there is none and nothing more is to come.
+    return this.event.size > 0 && this.event.nextAt <= this.watermark;
   }
 
   /** ms; -Infinity when there is no event-time timer. */
