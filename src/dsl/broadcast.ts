@@ -150,6 +150,7 @@ function storesOf(operator: string, { states }: BroadcastFields): StoredBroadcas
     const spec = Object.freeze<StoreSpec>({
       name: storeName,
       kind: 'timestampedKeyValue',
+      rows: 'everywhere',
       keySerde: descriptor.keySerde,
       valueSerde: descriptor.serde,
       engine: null,

@@ -30,6 +30,7 @@ export function keyedStateStore<K>(
   return Object.freeze<StoreSpec>({
     name: checkResourceName(storeName, 'store'),
     kind: 'timestampedKeyValue',
+    rows: 'byKey',
     keySerde: stateAddressSerde(keySerde),
     valueSerde: stateRowSerde(states),
     engine: null,

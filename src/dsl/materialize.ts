@@ -31,7 +31,7 @@ export function tableStore<K, V>(
     if (emission.emitOnChange === true) throw versionsAllLeave(common.name);
     return versionedStore(common, materialized.historyRetention);
   }
-  return Object.freeze({ ...common, kind: 'timestampedKeyValue', ...tracking(emission) });
+  return Object.freeze({ ...common, kind: 'timestampedKeyValue', rows: 'byKey', ...tracking(emission) });
 }
 
 /** When changes leave, and whether those that change nothing do. */

@@ -386,6 +386,11 @@ export interface StoreSpec {
   readonly engine: 'memory' | 'leveldb' | null;
   /** False: nothing is restored after a crash. */
   readonly logged: boolean;
+  /**
+   * Which task has which rows: `byKey` that of the record with the row's key, `everywhere` each task all of them. Absent: whoever writes the store knows. For what deals
+   * rows out over another number of tasks.
+   */
+  readonly rows?: 'byKey' | 'everywhere';
   /** Extra configs of the changelog topic. */
   readonly changelogConfigs: Readonly<globalThis.Record<string, string>>;
   /** Window kinds only, ms. */

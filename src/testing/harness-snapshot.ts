@@ -1,4 +1,7 @@
-/** What a harness holds, as bytes: the rows of its stores, and how far time was. Dealt out by key when it is restored, over as many partitions as the new harness has. */
+/**
+ * What a harness holds, as bytes: the rows of its stores, and how far time was. Over as many partitions as before rows come back to where they were; over another number
+ * rows by key are dealt out by key, those that each task has go to each, and nobody can say where others belong.
+ */
 import { partitionForKey } from '../bytes/murmur2.js';
 import { MillraceError } from '../errors.js';
 import type { Serde } from '../serdes/serde.js';
@@ -7,6 +10,8 @@ import type { StoreNode, Topology } from '../topology/nodes.js';
 
 /** A row of a store in a `HarnessSnapshot`, as bytes. */
 export interface SnapshotRow {
+  /** Of the harness, from 0. */
+  readonly partition: number;
   /** As the store's key serde wrote it. */
   readonly key: Buffer;
   /** As the store's value serde wrote it. */
@@ -19,6 +24,8 @@ export interface SnapshotRow {
 export interface HarnessSnapshot {
   /** Rows by store. */
   readonly stores: ReadonlyMap<string, readonly SnapshotRow[]>;
+  /** Partitions of the harness. */
+  readonly parallelism: number;
   /** The lowest watermark over the partitions; -Infinity before the first. */
   readonly watermark: number;
   /** ms since the epoch. */
@@ -28,8 +35,9 @@ export interface HarnessSnapshot {
 type StoreAt = (name: string, partition: number) => Promise<StateStore>;
 type Keyed = TimestampedKeyValueStore<unknown, unknown>;
 
-/** @throws MILL_STATE_INVALID when there is a store of a kind that is not dealt out by key */
+/** @throws MILL_STATE_INVALID when there is a store of a kind that is not dealt out by key, or a repartition topic with partitions of its own */
 export async function snapshotStores(topology: Topology, parallelism: number, storeAt: StoreAt): Promise<Map<string, SnapshotRow[]>> {
+  checkPartitions(topology, parallelism);
   const stores = new Map<string, SnapshotRow[]>();
   for (const [name, node] of topology.stores) {
     const [keys, values] = serdesOf(name, node);
@@ -38,7 +46,7 @@ export async function snapshotStores(topology: Topology, parallelism: number, st
       const store = await storeAt(name, partition);
       for await (const [key, row] of (store as Keyed).range()) {
         const { value, timestamp } = store.kind === 'timestampedKeyValue' ? row : { value: row as unknown, timestamp: -1 };
-        rows.push({ key: copyOf(keys.serialize(key)), value: copyOf(values.serialize(value)), timestamp });
+        rows.push({ partition, key: copyOf(keys.serialize(key)), value: copyOf(values.serialize(value)), timestamp });
       }
     }
     stores.set(name, rows);
@@ -46,8 +54,15 @@ export async function snapshotStores(topology: Topology, parallelism: number, st
   return stores;
 }
 
-/** @throws MILL_CONFIG_INVALID when the snapshot has a store that the operator has not */
+/**
+ * Nothing is written before all of it has been looked at.
+ *
+ * @throws MILL_CONFIG_INVALID when the snapshot has a store that the operator has not
+ * @throws MILL_STATE_INVALID when the parallelism is another, and a store has rows that are not dealt out by key
+ */
 export async function restoreStores(topology: Topology, parallelism: number, storeAt: StoreAt, snapshot: HarnessSnapshot): Promise<void> {
+  checkPartitions(topology, parallelism);
+  const dealt: { name: string; node: StoreNode; row: SnapshotRow; partition: number }[] = [];
   for (const [name, rows] of snapshot.stores) {
     const node = topology.stores.get(name);
     if (node === undefined) {
@@ -57,13 +72,48 @@ export async function restoreStores(topology: Topology, parallelism: number, sto
         `TestHarness: the snapshot has store ${name}, and the operator has not (it has: ${known}). Give operators names: stores are named after them.`,
       );
     }
+    for (const row of rows)
+      for (const partition of placesOf(node, row, snapshot.parallelism, parallelism)) dealt.push({ name, node, row, partition });
+  }
+  for (const { name, node, row, partition } of dealt) {
     const [keys, values] = serdesOf(name, node);
-    for (const row of rows) {
-      const store = await storeAt(name, partitionOf(node, row.key, parallelism));
-      const [key, value] = [await keys.deserialize(row.key), await values.deserialize(row.value)];
-      if (store.kind === 'timestampedKeyValue') (store as Keyed).put(key, value, row.timestamp);
-      else (store as KeyValueStore<unknown, unknown>).put(key, value);
-    }
+    const store = await storeAt(name, partition);
+    const [key, value] = [await keys.deserialize(row.key), await values.deserialize(row.value)];
+    if (store.kind === 'timestampedKeyValue') (store as Keyed).put(key, value, row.timestamp);
+    else (store as KeyValueStore<unknown, unknown>).put(key, value);
+  }
+  // What was there before the snapshot is no news: operators that emit at a commit would send it as results.
+  for (const [name, { spec }] of topology.stores) {
+    if (spec.trackChanges === undefined || spec.trackChanges === false || !snapshot.stores.has(name)) continue;
+    for (let partition = 0; partition < parallelism; partition++)
+      await ((await storeAt(name, partition)) as Keyed).drainChanges(() => undefined);
+  }
+}
+
+/** The partitions that get the row. */
+function placesOf(node: StoreNode, row: SnapshotRow, before: number, now: number): number[] {
+  if (before === now) return [row.partition];
+  const { name, rows } = node.spec;
+  // As Flink does it: each task goes on with what one of those before it had.
+  if (rows === 'everywhere')
+    return Array.from({ length: now }, (_, partition) => partition).filter((one) => one % before === row.partition);
+  if (rows === 'byKey' && partitionOf(node, row.key, before) === row.partition) return [partitionOf(node, row.key, now)];
+  throw new MillraceError(
+    'MILL_STATE_INVALID',
+    `TestHarness: store ${name} has rows that do not lie where records of their key go, so that nobody can say which of ${now} tasks they belong to. Keep the parallelism of the snapshot (${before}), or keep them as state by key.`,
+    { details: { store: name, parallelism: now, snapshotParallelism: before } },
+  );
+}
+
+/** @throws MILL_STATE_INVALID when there are tasks beyond those of the harness, or fewer */
+function checkPartitions(topology: Topology, parallelism: number): void {
+  for (const { name, partitions } of topology.repartitionTopics.values()) {
+    if (partitions === null || partitions === parallelism) continue;
+    throw new MillraceError(
+      'MILL_STATE_INVALID',
+      `TestHarness: topic ${name} has ${partitions} partitions, whatever the parallelism: what lies behind it can't be in a snapshot.`,
+      { details: { topic: name, partitions } },
+    );
   }
 }
 

@@ -194,12 +194,15 @@ export class TestHarness<K, V> {
   /**
    * What the operator holds, for the option `from` of another harness: state, timers, watermark and clock.
    *
-   * @throws MILL_STATE_INVALID when the operator keeps a store that is not by key (windows of `windowedBy`, joins in stream time)
+   * Over another parallelism state by key and tables are dealt out by key, and each task gets the broadcast state.
+   *
+   * @throws MILL_STATE_INVALID when the operator keeps a store that is not by key (windows of `windowedBy`, joins in stream time), or has a repartition topic with a
+   * partition count of its own. The first call of the other harness throws it when its parallelism is another and rows can't be dealt out: those of your own `stores`
    */
   async snapshot(): Promise<HarnessSnapshot> {
     await this.ready();
     const stores = await snapshotStores(this.topology, this.parallelism, (name, partition) => this.driver.store(name, partition));
-    return Object.freeze({ stores, watermark: this.watermark, wallClock: this.wallClock });
+    return Object.freeze({ stores, parallelism: this.parallelism, watermark: this.watermark, wallClock: this.wallClock });
   }
 
   /** Closes processors and stores. Called again, it does nothing. */

@@ -2,10 +2,17 @@
 import { describe, expect, it } from '@jest/globals';
 import type { KStream } from '../../src/dsl/kstream.js';
 import type { FiredTimer, KeyedProcessor, KeyedProcessorContext } from '../../src/processors/event-time/keyed-processor.js';
-import type { Record } from '../../src/processors/processor.js';
+import type {
+  KeyedBroadcastAccess,
+  KeyedBroadcastProcessor,
+  KeyedBroadcastProcessorContext,
+} from '../../src/processors/broadcast/broadcast-processor.js';
+import type { Processor, ProcessorContext, Record } from '../../src/processors/processor.js';
 import { mapState, valueState } from '../../src/processors/state/state-descriptor.js';
 import type { ValueState } from '../../src/processors/state/keyed-state.js';
 import { serdes } from '../../src/serdes/serdes.js';
+import type { KeyValueStore } from '../../src/stores/store.js';
+import { stores } from '../../src/stores/stores.js';
 import { TestHarness, type HarnessRecord, type TestHarnessOptions } from '../../src/testing/test-harness.js';
 import type { Windowed } from '../../src/time/windowed.js';
 import { tumbling } from '../../src/time/time-windows.js';
@@ -201,6 +208,39 @@ describe('an operator in a harness', () => {
   });
 });
 
+const rules = mapState<string, number>('rules', { keySerde: serdes.string, serde: serdes.double });
+
+/** Says which rules there are, for each record that is none. */
+class Rules implements KeyedBroadcastProcessor<string, number, string, number, string, string> {
+  declare private context: KeyedBroadcastProcessorContext<string, string, string>;
+
+  init(context: KeyedBroadcastProcessorContext<string, string, string>): void {
+    this.context = context;
+  }
+
+  process({ key }: Record<string, number>): void | Promise<void> {
+    const shownRules = this.context
+      .broadcastState(rules)
+      .entries()
+      .map(([rule, limit]) => `${rule}=${limit}`);
+    return this.context.forward({ key, value: shownRules.join(' ') });
+  }
+
+  processBroadcast({ key, value }: Record<string, number>, broadcast: KeyedBroadcastAccess<string>): void {
+    broadcast.state(rules).put(key, value);
+  }
+}
+
+const ruled = (input: KStream<string, number>) => {
+  const changes = input.filter((_value, key) => key.startsWith('rule')).broadcast({ name: 'changes', states: [rules], ...numbers });
+  return input
+    .filter((_value, key) => !key.startsWith('rule'))
+    .repartition({ name: 'data', ...numbers })
+    .keyBy()
+    .connect(changes)
+    .process(() => new Rules(), { name: 'ruled', keySerde: serdes.string, valueSerde: serdes.string });
+};
+
 describe('a snapshot', () => {
   it.each([
     [1, 1],
@@ -246,6 +286,89 @@ describe('a snapshot', () => {
     expect(second.wallClock).toBe(5_000);
     await using later = open({ from, wallClock: 6_000 });
     expect((await later.state(total, 'a')).value()).toBeNull();
+  });
+
+  it.each([
+    [1, 4],
+    [2, 3],
+    [4, 4],
+    [4, 1],
+  ])('of parallelism %d has its broadcast state in each task of one of parallelism %d', async (before, after) => {
+    await using first = new TestHarness(ruled, { ...numbers, parallelism: before });
+    for (const [rule, limit] of [
+      ['rule-1', 5],
+      ['rule-2', 6],
+    ] as const)
+      await first.push(rule, limit, { timestamp: 1 });
+    await using second = new TestHarness(ruled, { ...numbers, parallelism: after, from: await first.snapshot() });
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const key of keys) await second.push(key, 0, { timestamp: 2 });
+    expect(second.outputs().map(({ value }) => value)).toEqual(keys.map(() => 'rule-1=5 rule-2=6'));
+  });
+
+  describe('of stores whose rows are placed by something else than the record’s key', () => {
+    /** Counts by value in a store of its own. */
+    class ByValue implements Processor<string, number, string, number> {
+      declare private context: ProcessorContext<string, number>;
+
+      init(context: ProcessorContext<string, number>): void {
+        this.context = context;
+      }
+
+      process({ key, value, timestamp }: Record<string, number>): void | Promise<void> {
+        const seen = this.context.store<KeyValueStore<string, number>>('seen', 'keyValue');
+        const count = (seen.get(`value-${value}`) ?? 0) + 1;
+        seen.put(`value-${value}`, count);
+        return this.context.forward({ key, value: count, timestamp });
+      }
+    }
+    const seen = stores.keyValue({ name: 'seen', keySerde: serdes.string, valueSerde: serdes.double });
+    const byValue = (input: KStream<string, number>) =>
+      input.process(() => new ByValue(), { name: 'by-value', stores: [seen], ...numbers });
+
+    it('puts each row back where it was', async () => {
+      await using first = new TestHarness(byValue, { ...numbers, parallelism: 4 });
+      const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+      for (const key of keys) await first.push(key, 7, { timestamp: 0 });
+      const from = await first.snapshot();
+      for (const key of keys) await first.push(key, 7, { timestamp: 0 });
+      await using second = new TestHarness(byValue, { ...numbers, parallelism: 4, from });
+      for (const key of keys) await second.push(key, 7, { timestamp: 0 });
+      expect(second.outputs()).toEqual(first.outputs().slice(keys.length));
+    });
+
+    it('is refused over another parallelism', async () => {
+      await using first = new TestHarness(byValue, { ...numbers, parallelism: 1 });
+      await first.push('a', 7, { timestamp: 0 });
+      await using second = new TestHarness(byValue, { ...numbers, parallelism: 2, from: await first.snapshot() });
+      await expect(second.push('a', 7)).rejects.toMatchObject({ code: 'MILL_STATE_INVALID', details: { store: 'seen' } });
+    });
+  });
+
+  it('deals out tables by key, and tells nobody again what was in them', async () => {
+    const counts = (input: KStream<string, number>) =>
+      input
+        .groupByKey()
+        .count({ materialized: { storeName: 'counts' } })
+        .toStream();
+    await using first = new TestHarness(counts, { ...numbers, parallelism: 2 });
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const key of keys) await first.push(key, 0, { timestamp: 0 });
+    await using second = new TestHarness(counts, { ...numbers, parallelism: 5, from: await first.snapshot() });
+    for (const key of keys) await second.push(key, 0, { timestamp: 0 });
+    expect(second.outputs().map(({ value }) => value)).toEqual(keys.map(() => 2));
+  });
+
+  it('is refused behind a repartition topic that has a partition count of its own', async () => {
+    const repartitioned = (input: KStream<string, number>) =>
+      input
+        .repartition({ name: 'wide', partitions: 8, ...numbers })
+        .groupByKey()
+        .count({ materialized: { storeName: 'counts' } })
+        .toStream();
+    await using harness = new TestHarness(repartitioned, { ...numbers, parallelism: 2 });
+    await harness.push('a', 1, { timestamp: 0 });
+    await expect(harness.snapshot()).rejects.toMatchObject({ code: 'MILL_STATE_INVALID', details: { partitions: 8 } });
   });
 
   it('is refused where the operator keeps windows in stream time, or has other stores', async () => {
