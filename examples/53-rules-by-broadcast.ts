@@ -19,7 +19,7 @@ interface Rule {
 const rules = mapState<string, Rule>('rules');
 const spent = valueState<number>('spent', { serde: serdes.double });
 
-class CheckRules implements KeyedBroadcastProcessor<string, number, string, Rule | null, string, string> {
+class CheckRules implements KeyedBroadcastProcessor<string, number, string | null, Rule | null, string, string> {
   declare private context: KeyedBroadcastProcessorContext<string, string, string>;
   declare private rules: ReadonlyBroadcastState<string, Rule>;
   declare private spent: ValueState<number>;
@@ -38,8 +38,8 @@ class CheckRules implements KeyedBroadcastProcessor<string, number, string, Rule
     }
   }
 
-  processBroadcast({ key, value }: Record<string, Rule | null>, broadcast: KeyedBroadcastAccess<string>): void {
-    broadcast.state(rules).put(key, value); // null, a tombstone, takes the rule away
+  processBroadcast({ key, value }: Record<string | null, Rule | null>, broadcast: KeyedBroadcastAccess<string>): void {
+    if (key !== null) broadcast.state(rules).put(key, value); // null, a tombstone, takes the rule away
   }
 }
 
@@ -49,7 +49,7 @@ const rule = { keySerde: serdes.string, valueSerde: serdes.json<Rule>() };
 
 const builder = new StreamsBuilder();
 const changes = builder
-  .stream<string, Rule | null>('rules', { ...rule, valueSerde: serdes.json<Rule | null>() })
+  .stream<string | null, Rule | null>('rules', { ...rule, valueSerde: serdes.json<Rule | null>() })
   .broadcast({ name: 'rules', states: [rules] });
 builder
   .stream('payments', payment)

@@ -206,6 +206,34 @@ describe('a broadcast stream connected to a keyed one', () => {
     expect(run.results()).toEqual(['a 2', 'b 2']);
   });
 
+  it('a broadcast record without a key, put as it is, fails like any other: the handler may skip it, and is told the state', async () => {
+    const builder = new StreamsBuilder();
+    dataOf(builder)
+      .keyBy()
+      .connect(rulesOf(builder))
+      .process(() => new Checker(), { name: 'check', states: [seen], ...texts })
+      .to('out');
+    const told: string[] = [];
+    await using driver = new TopologyTestDriver(builder.build(), {
+      partitions: { data: 1, rules: 1 },
+      processingHandler: ({ name, message }, { node }) => {
+        told.push(`${node} ${name}: ${message}`);
+        return 'continue';
+      },
+    });
+    const rule = driver.inputTopic('rules', texts);
+    await rule.pipe(null, 'lost');
+    await rule.pipe(null, null);
+    await rule.pipe('limit', '5');
+    await driver.inputTopic('data', texts).pipe('a', 'v');
+    expect(told).toEqual([
+      expect.stringContaining('check TypeError: put of rules: the key is null.'),
+      expect.stringContaining('check TypeError: put of rules: the key is null.'),
+    ]);
+    const values = driver.outputTopic('out', texts).readAll();
+    expect(values.map(({ value }) => value)).toEqual(['v 1 [limit=5]']);
+  });
+
   it('goes behind a repartition as well', async () => {
     const builder = new StreamsBuilder();
     dataOf(builder)

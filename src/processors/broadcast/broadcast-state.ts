@@ -22,9 +22,9 @@ export interface ReadonlyBroadcastState<UK, UV> {
 
 /** Broadcast state as broadcast records see it. */
 export interface BroadcastState<UK, UV> extends ReadonlyBroadcastState<UK, UV> {
-  /** null removes. */
+  /** A `value` of null removes. @throws TypeError when `key` is null or undefined, which is the record's failure */
   put(key: UK, value: UV | null): void;
-  /** Removes what is under `key`. */
+  /** Removes what is under `key`. @throws TypeError as `put` */
   remove(key: UK): void;
   /** Removes all. */
   clear(): void;

@@ -3,6 +3,7 @@ import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import { MillraceError } from '../../errors.js';
 import { keyValueStore } from '../connected-store.js';
 import type { OperatorContext } from '../operator.js';
+import { requireMapKey } from '../state/map-key.js';
 import type { MapStateDescriptor } from '../state/state-descriptor.js';
 import type { BroadcastState, ReadonlyBroadcastState } from './broadcast-state.js';
 import { BroadcastTable } from './broadcast-table.js';
@@ -93,11 +94,13 @@ export class BroadcastStates {
       ...this.reader(descriptor),
       put: (key, value) => {
         this.mustBeOpen(`put of ${descriptor.name}`);
+        requireMapKey('put', descriptor.name, key);
         if (value === null || value === undefined) table.remove(key);
         else table.put(key, value);
       },
       remove: (key) => {
         this.mustBeOpen(`remove of ${descriptor.name}`);
+        requireMapKey('remove', descriptor.name, key);
         table.remove(key);
       },
       clear: () => {

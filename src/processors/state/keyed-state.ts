@@ -30,9 +30,9 @@ export interface ListState<V> {
 export interface MapState<UK, UV> {
   /** The value under `key`, or null. */
   get(key: UK): UV | null;
-  /** null removes. */
+  /** A `value` of null removes. @throws TypeError when `key` is null or undefined, which is the record's failure */
   put(key: UK, value: UV | null): void;
-  /** Removes what is under `key`. */
+  /** Removes what is under `key`. @throws TypeError as `put` */
   remove(key: UK): void;
   /** Whether something is under `key`. */
   has(key: UK): boolean;

@@ -2,6 +2,7 @@ import { copiedValue } from './copied-value.js';
 import { keyIdentity } from './key-identity.js';
 import type { MapEntryRow, MapRow, StateRows } from './keyed-state-backend.js';
 import type { MapState } from './keyed-state.js';
+import { requireMapKey } from './map-key.js';
 import type { MapStateDescriptor } from './state-descriptor.js';
 import type { StateScope } from './state-handles.js';
 import { TtlPolicy } from './state-ttl.js';
@@ -27,6 +28,7 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
   }
 
   put(key: UK, value: UV | null): void {
+    requireMapKey('put', this.descriptor.name, key);
     if (value === null || value === undefined) {
       this.remove(key);
       return;
@@ -45,6 +47,7 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
   }
 
   remove(key: UK): void {
+    requireMapKey('remove', this.descriptor.name, key);
     const row = this.rows.get(this.scope.namespace);
     if (row?.entries.delete(this.idOf(key)) === true) this.putBack(row);
   }

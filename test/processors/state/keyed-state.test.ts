@@ -147,6 +147,21 @@ describe.each(subjects)('keyed state %s', (_name, make) => {
     expect(state.list.get()).toEqual(['x']);
   });
 
+  it('has no entry of a map under no key: told when it is put, with the name of the state', async () => {
+    const { on, ...state } = handles(await make());
+    on('a');
+    for (const none of [null, undefined]) {
+      expect(() => state.map.put(none as never, 1)).toThrow(
+        new TypeError(
+          `put of map: the key is ${none}. Map state needs one: leave out the records that have none, or use another key for them.`,
+        ),
+      );
+      expect(() => state.map.remove(none as never)).toThrow('remove of map: the key is');
+      expect([state.map.get(none as never), state.map.has(none as never)]).toEqual([null, false]);
+    }
+    expect(state.map.isEmpty()).toBe(true);
+  });
+
   it('stays cleared', async () => {
     const before = await make();
     const { on, ...state } = handles(before);
