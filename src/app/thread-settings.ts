@@ -20,6 +20,7 @@ export type ThreadSurroundings = Pick<
 >;
 
 /** The configuration of an app, as one of its stream threads takes it. */
+// The bounds of memory are read anew whenever they matter: a thread's share changes when others come and go.
 export function threadSettings(config: ResolvedConfig, surroundings: ThreadSurroundings): ThreadSettings {
   return {
     ...surroundings,
@@ -29,7 +30,9 @@ export function threadSettings(config: ResolvedConfig, surroundings: ThreadSurro
     get maxUncommittedBytes() {
       return config.maxUncommittedBytes;
     },
-    maxBufferedBytes: config.maxBufferedBytes,
+    get maxBufferedBytes() {
+      return config.maxBufferedBytes;
+    },
     get cacheBytes() {
       return config.statestoreCacheMaxBytes;
     },

@@ -158,7 +158,9 @@ export function buildThread(
   const output = new ThreadOutput(ports.main, producer, logger);
   const fetcher = new Fetcher(ports.main, {
     isolation,
-    maxBufferedBytes: settings.maxBufferedBytes,
+    get maxBufferedBytes() {
+      return settings.maxBufferedBytes;
+    },
     autoOffsetReset: ({ topic }) => resetPoint(plans.known?.offsetReset(topic) ?? settings.autoOffsetReset, now()),
     logger,
     onData: (chunk) => {
@@ -189,7 +191,9 @@ export function buildThread(
     openFetcher: (onData, onError) =>
       new Fetcher(ports.restore, {
         isolation,
-        maxBufferedBytes: settings.maxBufferedBytes,
+        get maxBufferedBytes() {
+          return settings.maxBufferedBytes;
+        },
         maxBytesPerPartition: 4 * 1024 * 1024,
         autoOffsetReset: () => 'none',
         logger,
@@ -252,7 +256,9 @@ export function buildThread(
     openFetcher: (port, onData, onError) =>
       new Fetcher(port, {
         isolation,
-        maxBufferedBytes: Math.max(leastStandbyBytes, Math.floor(settings.maxBufferedBytes / 4)),
+        get maxBufferedBytes() {
+          return Math.max(leastStandbyBytes, Math.floor(settings.maxBufferedBytes / 4));
+        },
         autoOffsetReset: () => 'none',
         logger,
         onData,
@@ -313,7 +319,9 @@ export function buildThread(
     now,
     wallClock: Date.now,
     rebalanceTimeout: settings.rebalanceTimeout,
-    maxDueBytes: settings.maxUncommittedBytes,
+    get maxDueBytes() {
+      return settings.maxUncommittedBytes;
+    },
     longWaits: exactlyOnce ? new LongWaits(settings.transactionTimeout, logger) : null,
     onEpochLost: () => {
       epochMetrics.failed++;

@@ -51,7 +51,7 @@ describe('the model of a bounded queue', () => {
       readonly expect: object;
     };
     // The budget that bounds what fetches bring, with records of one byte.
-    const budget = new ByteBudget(model.queueCapacity, model.inputs, 1);
+    const budget = new ByteBudget(() => model.queueCapacity, model.inputs, 1);
     const backlogPerStep: number[] = [];
     let [arrived, backlog, queued, consumed, steps, heldUp, maxSourceBacklog] = [0, 0, 0, 0, 0, 0, 0];
     while (consumed < model.inputs) {

@@ -28,6 +28,11 @@ export function mergedMetrics(own: OwnMetrics, live: readonly AppMetrics[], ende
   };
 }
 
+/** One more thread is gone: of all of them only what adds up is kept. */
+export function withEnded(ended: AppMetrics | null, metrics: AppMetrics): AppMetrics {
+  return mergedMetrics(metrics, [], ended === null ? [metrics] : [ended, metrics]);
+}
+
 /** What adds up of a thread that is gone. */
 function withoutState(metrics: AppMetrics): AppMetrics {
   const tasks = Object.fromEntries(Object.entries(metrics.tasks).map(([id, task]) => [id, { ...task, active: false, lag: {} }]));

@@ -12,7 +12,7 @@ import type { AppEngine, BoundedWork, EndOffsets, EngineParts, StartOptions, Thr
 import type { AppMetrics, OwnMetrics } from '../app-metrics.js';
 import type { StreamsConfig } from '../config.js';
 import { logReceived } from './bridged-logger.js';
-import { mergedMetrics } from './merged-metrics.js';
+import { mergedMetrics, withEnded } from './merged-metrics.js';
 import { receiveError } from './sent-error.js';
 import { TaskClaims } from './task-claims.js';
 import { ThreadsQueries } from './threads-queries.js';
@@ -46,7 +46,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
   private readonly workers = new Map<number, WorkerThread>();
   private readonly activities = new Map<number, 'rebalancing' | 'running'>();
   /** Of workers that are gone, as last told. */
-  private readonly ended: AppMetrics[] = [];
+  private ended: AppMetrics | null = null;
   private readonly claims: TaskClaims;
   private readonly fingerprint: string;
   private directory: InstanceDirectory | null = null;
@@ -127,7 +127,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
     return mergedMetrics(
       own,
       this.reports().map(({ metrics }) => metrics),
-      this.ended,
+      this.ended === null ? [] : [this.ended],
     );
   }
 
@@ -272,7 +272,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
       },
       onExit: () => {
         this.claims.ended(life);
-        if (worker.report !== null) this.ended.push(worker.report.metrics);
+        if (worker.report !== null) this.ended = withEnded(this.ended, worker.report.metrics);
         if (this.workers.get(index) !== worker) return;
         this.workers.delete(index);
         this.activities.delete(index);
