@@ -47,8 +47,14 @@ export function requireSuppressed(suppressed: unknown): void {
 export function requireAggregate(aggregate: unknown): void {
   if (typeof aggregate !== 'object' || aggregate === null)
     throw wrong(`aggregate takes an object with initial, add and result, not ${shown(aggregate)}.`);
-  const functions = aggregate as { readonly initial?: unknown; readonly add?: unknown; readonly result?: unknown };
+  const functions = aggregate as {
+    readonly initial?: unknown;
+    readonly add?: unknown;
+    readonly result?: unknown;
+    readonly merge?: unknown;
+  };
   for (const name of ['initial', 'add', 'result'] as const) requireFunction(`aggregate: ${name}`, functions[name]);
+  if (functions.merge !== undefined) requireFunction('aggregate: merge', functions.merge);
 }
 
 /** @throws MILL_TOPOLOGY_INVALID */

@@ -93,6 +93,8 @@ export class TestHarness<K, V> {
       if ((given as unknown) === undefined) throw wrong(`needs \`${name}\``);
     if (!Number.isSafeInteger(parallelism) || parallelism < 1)
       throw wrong(`\`parallelism\` must be a whole number of at least 1, not ${parallelism}`);
+    if (from !== undefined && !(from.stores instanceof Map && typeof from.parallelism === 'number'))
+      throw wrong('`from` takes what `snapshot()` of another harness gave');
     this.parallelism = parallelism;
     this.pushed = Array.from({ length: parallelism }, () => -Infinity);
     this.topology = this.build(operator, keySerde, harnessValueSerde(valueSerde));
@@ -115,7 +117,7 @@ export class TestHarness<K, V> {
   /**
    * Moves event time to `time`, ms since the epoch, and fires what is due. One that is not higher than the last does nothing.
    *
-   * @param options `partition`: of the input, alone; the operator's time is the lowest of them. Default: all
+   * @param options `partition`: of the input, alone. Each task goes by that of its own partition; behind a repartition topic by the lowest of all. Default: all
    */
   async pushWatermark(time: number, options: { readonly partition?: number } = {}): Promise<void> {
     requireOptions('pushWatermark', options, { partition: wholeNumber }, 'MILL_CONFIG_INVALID');
@@ -135,7 +137,7 @@ export class TestHarness<K, V> {
     return this.driver.wallClock;
   }
 
-  /** ms; the lowest over the partitions. -Infinity before the first. */
+  /** ms; the lowest over the partitions; a task may be ahead of it. -Infinity before the first. */
   get watermark(): number {
     return Math.min(...this.pushed);
   }

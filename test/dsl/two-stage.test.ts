@@ -312,6 +312,17 @@ describe('what two stages refuse', () => {
         ),
       /twoStage needs `merger`/,
     ],
+    ['a merge that is no function', () => grouped.aggregate({ ...mean, merge: 5 as never }, { twoStage: true }), /aggregate: merge/],
+    [
+      'a merger that is no function',
+      () =>
+        grouped.aggregate(
+          () => 0,
+          (a) => a,
+          { twoStage: true, merger: 5 as never },
+        ),
+      /aggregate: the option merger must be a function/,
+    ],
     ['an aggregate function without merge', () => grouped.aggregate(unmerged, { twoStage: true }), /twoStage needs `merge`/],
     ['a spread over one', () => grouped.count({ twoStage: { spread: 1 } }), /twoStage.spread must be a whole number of at least 2/],
     ['a fraction', () => grouped.count({ twoStage: { spread: 2.5 } }), /spread must be a whole number/],

@@ -105,7 +105,7 @@ describe('a harness', () => {
     expect(harness.watermark).toBe(69_999);
   });
 
-  it('takes watermarks of one partition: time is the lowest of them', async () => {
+  it('takes watermarks of one partition: its task goes by them, and the lowest is told', async () => {
     await using harness = new TestHarness(minuteMean, { ...numbers, parallelism: 2 });
     for (const key of ['a', 'b', 'c', 'd']) await harness.push(key, 1, { timestamp: 0 });
     await harness.pushWatermark(100_000, { partition: 0 });
@@ -398,6 +398,7 @@ describe('a harness refuses', () => {
       expect.objectContaining({ message: expect.stringContaining('did you mean parallelism?') }),
     );
     expect(() => open({ parallelism: 0 })).toThrow(invalid);
+    expect(() => open({ from: {} as never })).toThrow(expect.objectContaining({ code: 'MILL_CONFIG_INVALID' }));
     expect(() => new TestHarness((() => undefined) as never, numbers)).toThrow(invalid);
     await using harness = open();
     expect(() => harness.outputs('late')).toThrow(invalid);

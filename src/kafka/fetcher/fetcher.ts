@@ -54,7 +54,11 @@ export class Fetcher {
     this.clock = options.clock ?? systemClock;
     this.random = options.random ?? Math.random;
     this.maxBytesPerPartition = options.maxBytesPerPartition ?? MIB;
-    this.budget = new ByteBudget(() => options.maxBufferedBytes ?? 64 * MIB, options.maxBytesPerFetch ?? 50 * MIB, this.maxBytesPerPartition);
+    this.budget = new ByteBudget(
+      () => options.maxBufferedBytes ?? 64 * MIB,
+      options.maxBytesPerFetch ?? 50 * MIB,
+      this.maxBytesPerPartition,
+    );
     this.watchdog = new StallWatchdog({
       clock: this.clock,
       stallWarningMs: options.stallWarningMs ?? 30_000,
