@@ -41,6 +41,7 @@ export type { KeyGroupRange } from './rebalance/key-groups.js';
 export type { GroupView, GroupViewMember } from './rebalance/group-view.js';
 export { errorTable, KafkaTransportError, MillraceError } from './errors.js';
 export type { ErrorCode, MillraceErrorOptions } from './errors.js';
+export type { CompressionType } from './kafka/compression/compression-type.js';
 export type { Header, Headers } from './bytes/headers.js';
 export type { ByteWriter } from './bytes/byte-writer.js';
 export type { MaybeAsync } from './bytes/maybe-async.js';

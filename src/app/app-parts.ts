@@ -220,6 +220,7 @@ export class AppParts {
       serdes,
       errors: errorPolicy(config, Infinity),
       processorWrapper: config.processorWrapper,
+      compressionType: config.compressionType,
       logger: config.logger,
       onError: (error) => {
         this.listener.onError(error, null);

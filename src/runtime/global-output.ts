@@ -1,4 +1,5 @@
 import { MillraceError } from '../errors.js';
+import type { CompressionType } from '../kafka/compression/compression-type.js';
 import type { KafkaPort } from '../kafka/port.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 import type { Logger } from '../observability/logger.js';
@@ -18,11 +19,17 @@ export class GlobalOutput implements OutputCollector {
   constructor(
     private readonly port: KafkaPort,
     private readonly logger: Logger,
+    private readonly compression: CompressionType,
   ) {}
 
   async partitionCount(topic: string): Promise<number> {
     if (this.output === null || this.producer === null) {
-      this.producer = new TransactionalProducer({ port: this.port, transactionalId: null, logger: this.logger });
+      this.producer = new TransactionalProducer({
+        port: this.port,
+        transactionalId: null,
+        compression: this.compression,
+        logger: this.logger,
+      });
       await this.producer.init();
       this.output = new ThreadOutput(this.port, this.producer, this.logger);
     }

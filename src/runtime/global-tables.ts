@@ -2,6 +2,7 @@ import { MillraceError } from '../errors.js';
 import type { FetchedChunk } from '../kafka/fetcher/fetched-chunk.js';
 import { Fetcher } from '../kafka/fetcher/fetcher.js';
 import { errorName } from '../kafka/error-codes.js';
+import type { CompressionType } from '../kafka/compression/compression-type.js';
 import type { KafkaPort, OffsetAnswer, TopicPartition } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
@@ -24,6 +25,8 @@ export interface GlobalTablesOptions {
   readonly serdes: SerdeDefaults;
   /** Rests before another try have no bound of time here: there is no transaction that could run out. */
   readonly errors: ErrorPolicy;
+  /** Of dead letters; default none. */
+  readonly compressionType?: CompressionType;
   readonly processorWrapper?: ProcessorWrapper | null;
   readonly logger: Logger;
   readonly onError: (error: unknown) => void;
@@ -50,7 +53,7 @@ export class GlobalTables {
   private failed: (error: unknown) => void = () => undefined;
 
   constructor(private readonly options: GlobalTablesOptions) {
-    this.output = new GlobalOutput(options.port, options.logger);
+    this.output = new GlobalOutput(options.port, options.logger, options.compressionType ?? 'none');
     this.fetcher = new Fetcher(options.port, {
       isolation: options.isolation,
       autoOffsetReset: () => 'earliest',

@@ -1,5 +1,6 @@
 import { Fetcher } from '../kafka/fetcher/fetcher.js';
 import { MillraceError } from '../errors.js';
+import type { CompressionType } from '../kafka/compression/compression-type.js';
 import type { KafkaPort } from '../kafka/port.js';
 import { EpochMetrics } from '../observability/epoch-metrics.js';
 import type { Logger } from '../observability/logger.js';
@@ -58,6 +59,7 @@ export interface ThreadSettings {
   readonly cacheBytes: number;
   readonly maxTaskIdleMs: number;
   readonly defaultEmit: 'onUpdate' | 'onCommit';
+  readonly compressionType: CompressionType;
   readonly autoOffsetReset: OffsetReset;
   readonly storeEngine: 'leveldb' | 'memory';
   readonly sessionTimeout: number;
@@ -150,6 +152,7 @@ export function buildThread(
     port: ports.main,
     transactionalId,
     transactionTimeoutMs: settings.transactionTimeout,
+    compression: settings.compressionType,
     logger,
     onAbort: (reason) => {
       thread.fail(reason);

@@ -3,6 +3,7 @@
  * is being committed; everything that decides about a transaction is in the machine. The epoch coordinator calls it.
  */
 import { MillraceError } from '../../errors.js';
+import { defaultCodecs } from '../../kafka/compression/codecs.js';
 import type { CompressionType } from '../../kafka/compression/compression-type.js';
 import type { KafkaPort } from '../../kafka/port.js';
 import type { RecordBatchBuilder } from '../../kafka/record-batch/record-batch-builder.js';
@@ -91,7 +92,10 @@ export class TransactionalProducer implements EpochProducer {
     this.batchBytes = options.batchBytes ?? 512 * 1024;
     this.onAbort = options.onAbort;
     this.limits = new TopicLimits(port.admin, this.logger);
-    this.output = new EpochOutput(this.limits, { transactional, compression: options.compression, pooledBytes: options.pooledBytes });
+    const { compression = 'none' } = options;
+    // What is missing is told before anything is written.
+    if (compression !== 'none') defaultCodecs.get(compression);
+    this.output = new EpochOutput(this.limits, { transactional, compression, pooledBytes: options.pooledBytes });
     this.machine = new ProducerMachine({
       ...options,
       transactional,
