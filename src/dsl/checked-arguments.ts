@@ -57,6 +57,12 @@ export function requireAggregate(aggregate: unknown): void {
   if (functions.merge !== undefined) requireFunction('aggregate: merge', functions.merge);
 }
 
+/** @throws MILL_CONFIG_INVALID */
+export function requireLateness(given: unknown): void {
+  if (typeof given === 'number' && given >= 0) return;
+  throw new MillraceError('MILL_CONFIG_INVALID', `allowedLateness must be milliseconds, a number of 0 or more, not ${shown(given)}.`);
+}
+
 /** @throws MILL_TOPOLOGY_INVALID */
 export function requireOneOf(what: string, given: string | undefined, allowed: readonly string[]): void {
   if (given !== undefined && !allowed.includes(given)) throw wrong(`${what} must be ${listed(allowed)}, not ${shown(given)}.`);

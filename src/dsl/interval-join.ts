@@ -1,6 +1,7 @@
 import { intervalJoinOperator } from '../processors/event-time/interval-join-operator.js';
 import { inclusiveBounds, type IntervalBounds } from '../processors/interval-join/interval-bounds.js';
 import { intervalJoinStates } from '../processors/interval-join/interval-join-engine.js';
+import { resultAtOnce } from '../processors/result-at-once.js';
 import { listSerde } from '../serdes/list.js';
 import type { Serde } from '../serdes/serde.js';
 import type { DslContext } from './dsl-context.js';
@@ -18,6 +19,7 @@ export function addIntervalJoin<K, L, R, O>(
   joiner: (left: L, right: R, key: K) => O,
   options: IntervalJoinedOptions<O> & Partial<SideOutputLate>,
 ): KStream<K, O> | JoinedAndLate<K, L, R, O> {
+  const held = (of: L, met: R, key: K): O => resultAtOnce('intervalJoin: the joiner', joiner(of, met, key));
   const buffers = intervalJoinStates<L, R>(bufferSerde(left.fields.valueSerde), bufferSerde(right.fields.valueSerde));
   const { results, late, keySerde } = addTwoSidedJoin<K, L, R>(context, {
     prefix: prefix.intervalJoin,
@@ -27,7 +29,7 @@ export function addIntervalJoin<K, L, R, O>(
     takesNull: true,
     left,
     right,
-    supplierOf: (storeName, sides) => intervalJoinOperator({ storeName, bounds: inclusiveBounds(bounds), buffers, joiner, sides }),
+    supplierOf: (storeName, sides) => intervalJoinOperator({ storeName, bounds: inclusiveBounds(bounds), buffers, joiner: held, sides }),
   });
   const joined = results<K, O>(keySerde, options.valueSerde ?? null);
   return late === null ? joined : { results: joined, ...late };

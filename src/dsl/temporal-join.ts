@@ -1,4 +1,5 @@
 import { temporalJoinOperator } from '../processors/event-time/temporal-join-operator.js';
+import { resultAtOnce } from '../processors/result-at-once.js';
 import { temporalJoinStates } from '../processors/temporal-join/temporal-join-engine.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
@@ -16,6 +17,8 @@ export function addTemporalJoin<K, L, R, O>(
   isLeft: boolean,
   options: TemporalJoinedOptions<O> & Partial<SideOutputLate>,
 ): KStream<K, O> | JoinedAndLate<K, L, R | null, O> {
+  const what = `${isLeft ? 'leftTemporalJoin' : 'temporalJoin'}: the joiner`;
+  const held = (row: L, version: R | null, key: K): O => resultAtOnce(what, joiner(row, version, key));
   const states = temporalJoinStates<L, R>(bufferSerde(left.fields.valueSerde), right.fields.valueSerde ?? undefined);
   const { results, late, keySerde } = addTwoSidedJoin<K, L, R>(context, {
     prefix: prefix.temporalJoin,
@@ -25,7 +28,7 @@ export function addTemporalJoin<K, L, R, O>(
     takesNull: true,
     left,
     right,
-    supplierOf: (storeName, sides) => temporalJoinOperator({ storeName, states, joiner, isLeft, sides }),
+    supplierOf: (storeName, sides) => temporalJoinOperator({ storeName, states, joiner: held, isLeft, sides }),
   });
   const joined = results<K, O>(keySerde, options.valueSerde ?? null);
   return late === null ? joined : { results: joined, lateLeft: late.lateLeft, lateRight: late.lateRight };

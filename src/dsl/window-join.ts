@@ -1,7 +1,7 @@
 /** The window join and its general form: both sides of a key in one window, all at once. The window operator does the work, over records that know their side. */
-import { gaveUndefined } from '../processors/defined-result.js';
 import { Sided, sideOfOperator } from '../processors/event-time/join-side.js';
 import { windowOperator } from '../processors/event-time/window-operator.js';
+import { resultAtOnce, resultsAtOnce } from '../processors/result-at-once.js';
 import { eventTimeTrigger, processingTimeTrigger } from '../processors/windowing/triggers/time-triggers.js';
 import { listedContents } from '../processors/windowing/window-contents.js';
 import type { WindowInfo } from '../processors/windowing/window-context.js';
@@ -12,6 +12,7 @@ import { inPlaceSerde } from '../serdes/in-place-serde.js';
 import type { Serde } from '../serdes/serde.js';
 import type { Windowed } from '../time/windowed.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
+import { requireLateness } from './checked-arguments.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { SideOutputLate, WindowJoinedAndLate, WindowJoinKind, WindowJoinOptions } from './keyed-stream.js';
@@ -33,8 +34,7 @@ export function addCoGroup<K, L, R, O>(
   options: Omit<WindowJoinOptions<O>, 'kind'> & Partial<SideOutputLate>,
 ): KStream<Windowed<K>, O> | WindowJoinedAndLate<K, L, R, O> {
   const { allowedLateness = 0 } = options;
-  if (!(allowedLateness >= 0))
-    throw new MillraceError('MILL_CONFIG_INVALID', `allowedLateness must be milliseconds, 0 or more, not ${allowedLateness}.`);
+  requireLateness(allowedLateness);
   if (assigner.defaultTrigger === 'never')
     throw new MillraceError('MILL_TOPOLOGY_INVALID', `${what}: windows that never end (${assigner.name}) would give no result.`);
   const definition: WindowDefinition<K, Sided<L | R>, readonly Sided<L | R>[], O> = {
@@ -49,7 +49,7 @@ export function addCoGroup<K, L, R, O>(
         if (side === 'left') lefts.push(value as L);
         else rights.push(value as R);
       }
-      return apply(key, lefts, rights, info);
+      return resultsAtOnce(`${what}: the function`, apply(key, lefts, rights, info));
     },
   };
   checkWindows(definition);
@@ -81,11 +81,8 @@ export function pairsOf<K, L, R, O>(
   kind: WindowJoinKind,
   joiner: (left: L | null, right: R | null, key: K, info: WindowInfo) => O,
 ): CoGroupFunction<K, L, R, O> {
-  const joined = (left: L | null, right: R | null, key: K, info: WindowInfo): O => {
-    const result = joiner(left, right, key, info);
-    if (result === undefined) throw gaveUndefined('windowJoin: the joiner');
-    return result;
-  };
+  const joined = (left: L | null, right: R | null, key: K, info: WindowInfo): O =>
+    resultAtOnce('windowJoin: the joiner', joiner(left, right, key, info));
   const keepsLeft = kind === 'left' || kind === 'full';
   const keepsRight = kind === 'right' || kind === 'full';
   return (key, lefts, rights, info) => {

@@ -1,8 +1,7 @@
 import { checkOptions } from '../errors/checked-options.js';
-import { MillraceError } from '../errors.js';
-import { gaveUndefined } from '../processors/defined-result.js';
 import { windowOperator } from '../processors/event-time/window-operator.js';
 import { passThroughOperator } from '../processors/pass-through.js';
+import { resultAtOnce, resultsAtOnce } from '../processors/result-at-once.js';
 import type { AggregateFunction } from '../processors/state/aggregate-function.js';
 import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js';
 import type { Trigger } from '../processors/windowing/trigger.js';
@@ -12,7 +11,7 @@ import type { WindowInfo } from '../processors/windowing/window-context.js';
 import { checkWindows, windowStates, type WindowDefinition } from '../processors/windowing/window-engine.js';
 import type { Windowed } from '../time/windowed.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
-import { requireAggregate, requireFunction } from './checked-arguments.js';
+import { requireAggregate, requireFunction, requireLateness } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext } from './dsl-context.js';
 import { requireWatermarks } from './event-time-sources.js';
@@ -48,9 +47,7 @@ export class WindowedStreamImpl<K, V> {
     this.#assigner = assigner;
     this.#options = options;
     const { allowedLateness = 0 } = options;
-    if (!(allowedLateness >= 0)) {
-      throw new MillraceError('MILL_CONFIG_INVALID', `allowedLateness must be milliseconds, 0 or more, not ${allowedLateness}.`);
-    }
+    requireLateness(allowedLateness);
   }
 
   aggregate<Acc, Out, R>(
@@ -74,7 +71,9 @@ export class WindowedStreamImpl<K, V> {
         : evictedContents(evictor, folded(aggregate), this.#grouped.fields.valueSerde ?? undefined);
     return this.#add<Out, R>(
       contents,
-      apply === undefined ? (_key, result) => [result as unknown as R] : (key, result, info) => [apply(key, result, info)],
+      apply === undefined
+        ? (_key, result) => [resultAtOnce('aggregate: result', result) as unknown as R]
+        : (key, result, info) => [resultAtOnce('aggregate: apply', apply(key, result, info))],
       clear,
       options,
     );
@@ -84,11 +83,7 @@ export class WindowedStreamImpl<K, V> {
     checkOptions('reduce', options, shapes.windowReduce);
     requireFunction('reduce: the reducer', reducer);
     // Called with two arguments and no more: `Math.max` is a reducer too.
-    const held = (a: V, b: V): V => {
-      const reduced = reducer(a, b);
-      if (reduced === undefined) throw gaveUndefined('reduce: the reducer');
-      return reduced;
-    };
+    const held = (a: V, b: V): V => resultAtOnce('reduce: the reducer', reducer(a, b));
     const valueSerde = this.#grouped.fields.valueSerde ?? undefined;
     const reduce: AggregateFunction<V, V | null, V> = {
       initial: () => null,
@@ -111,7 +106,12 @@ export class WindowedStreamImpl<K, V> {
     const valueSerde = this.#grouped.fields.valueSerde ?? undefined;
     const contents =
       evictor === undefined ? listedContents(valueSerde) : evictedContents<V, readonly V[]>(evictor, (values) => values, valueSerde);
-    return this.#add(contents, apply, options.clear, options);
+    return this.#add<readonly V[], R>(
+      contents,
+      (key, values, info) => resultsAtOnce('process: the function', apply(key, values, info)),
+      options.clear,
+      options,
+    );
   }
 
   #add<C, R>(

@@ -324,7 +324,7 @@ describe('a function of a join that throws', () => {
     expect(await stateOf(driver)).toEqual([]);
   });
 
-  it('coGroup: results that were given before it threw leave in the epoch of their input', async () => {
+  it('coGroup: what one call gives leaves whole or not at all', async () => {
     const { builder, left, right } = setup();
     const results = left.coGroup(
       right,
@@ -338,9 +338,71 @@ describe('a function of a join that throws', () => {
     );
     named(results).to('out');
     await using driver = new TopologyTestDriver(builder.build(), deadLetters);
-    await feed(driver, [['left', 'k', 'bad', 5], ...end]);
+    await feed(driver, [['left', 'k', 'bad', 5], ['left', 'other', 'good', 5], ...end]);
     await driver.commit();
-    expect(read(driver, 'out')).toEqual(['k[0,100) first @99']);
+    expect(read(driver, 'out')).toEqual(['other[0,100) first @99']);
+  });
+});
+
+describe('results that are none are refused, with the name of the operator', () => {
+  const window = tumblingEventTime({ size: 100 });
+  const named = { name: 'join', valueSerde: serdes.json<unknown>() };
+  type Keyed = ReturnType<typeof setup>['left'];
+  type Wrong = readonly [what: string, declare: (left: Keyed, right: Keyed, result: unknown) => KStream<never, unknown>, list: boolean];
+  const calls: readonly Wrong[] = [
+    ['temporalJoin: the joiner', (left, right, result) => left.temporalJoin(right, () => result, named) as never, false],
+    ['leftTemporalJoin: the joiner', (left, right, result) => left.leftTemporalJoin(right, () => result, named) as never, false],
+    [
+      'intervalJoin: the joiner',
+      (left, right, result) => left.intervalJoin(right, { lower: -10, upper: 10 }, () => result, named) as never,
+      false,
+    ],
+    ['windowJoin: the joiner', (left, right, result) => left.windowJoin(right, window, () => result, named) as never, false],
+    ['coGroup: the function', (left, right, result) => left.coGroup(right, window, () => result as never, named) as never, true],
+    ['process: the function', (left, _right, result) => left.window(window).process(() => result as never, named) as never, true],
+    [
+      'aggregate: apply',
+      (left, _right, result) =>
+        left
+          .window(window)
+          .aggregate({ initial: () => 0, add: (n) => n + 1, result: (n) => n }, { ...named, apply: () => result }) as never,
+      false,
+    ],
+    ['reduce: the reducer', (left, _right, result) => left.window(window).reduce(() => result as string, { name: 'join' }) as never, false],
+  ];
+  const one: readonly (readonly [unknown, RegExp])[] = [
+    [undefined, /gave undefined: return a value, or null for none/],
+    [Promise.resolve('later'), /gave a promise: it must give its result at once/],
+  ];
+  const list: readonly (readonly [unknown, RegExp])[] = [
+    ['text', /gave a text: it must give an array of results/],
+    [null, /gave null: it must give an array/],
+    [5, /gave a number: it must give an array/],
+    [{ length: 0 }, /gave an object: it must give an array/],
+    [[undefined], /in its array, gave undefined/],
+    [[Promise.resolve('later')], /in its array, gave a promise/],
+  ];
+
+  it.each(calls)('%s', async (what, declare, givesList) => {
+    for (const [result, message] of givesList ? [...one, ...list] : one) {
+      const { builder, left, right } = setup();
+      declare(left, right, result).to('out');
+      await using driver = new TopologyTestDriver(builder.build());
+      const run = feed(driver, [['right', 'k', 'r', 5], ['left', 'k', 'l', 5], ['left', 'k', 'l', 5], ...end]);
+      await expect(run).rejects.toThrow(new RegExp(`join failed on the record .*${what}`));
+      await expect(run).rejects.toThrow(message);
+    }
+  });
+
+  it('coGroup and process take no result, and any list', async () => {
+    const { builder, left, right } = setup();
+    left.coGroup(right, window, (): unknown[] => [], named).to('none');
+    const set = (): string[] => new Set(['a', 'b']) as never;
+    const some = left.coGroup(right, window, set, { name: 'set', valueSerde: serdes.string });
+    some.map((value, { key }) => [key, value], texts).to('some');
+    await using driver = new TopologyTestDriver(builder.build());
+    await feed(driver, [['left', 'k', 'l', 5], ...end]);
+    expect(read(driver, 'some')).toEqual(['k a @99', 'k b @99']);
   });
 });
 
@@ -366,6 +428,16 @@ describe('what joins of keyed streams refuse', () => {
       'a negative lateness',
       () => left.coGroup(right, tumblingEventTime({ size: 1 }), () => [], { allowedLateness: -1 }),
       /allowedLateness/,
+    ],
+    [
+      'a lateness that is a text',
+      () => left.windowJoin(right, tumblingEventTime({ size: 1 }), join, { allowedLateness: '5' as never }),
+      /allowedLateness must be milliseconds, a number of 0 or more, not "5"/,
+    ],
+    [
+      'a lateness of windows that is a text',
+      () => left.window(tumblingEventTime({ size: 1 }), { allowedLateness: '5' as never }),
+      /allowedLateness must be milliseconds, a number of 0 or more, not "5"/,
     ],
     ['a misspelt option', () => left.temporalJoin(right, join, { nam: 'x' } as never), /no option nam/],
     ['what is no function', () => left.leftTemporalJoin(right, 'x' as never), /leftTemporalJoin: the joiner must be a function/],

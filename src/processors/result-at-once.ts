@@ -1,0 +1,41 @@
+/** Results of functions that windows and joins of keyed streams call in the middle of their work, where no promise can be waited for. */
+import { isPromiseLike } from '../bytes/maybe-async.js';
+import { gaveUndefined } from './defined-result.js';
+
+/**
+ * `result`, unless it is undefined or a promise.
+ *
+ * @param what the call and its function, as in `temporalJoin: the joiner`
+ * @throws TypeError
+ */
+export function resultAtOnce<R>(what: string, result: R): R {
+  if (result === undefined) throw gaveUndefined(what);
+  if (isPromiseLike(result))
+    throw new TypeError(`${what} gave a promise: it must give its result at once. Await things before, in mapValues, or behind it`);
+  return result;
+}
+
+/**
+ * `results` as a list, unless they are none, or one of them is no result. All of them or none: a generator that fails half way has given nothing.
+ *
+ * @param what as for `resultAtOnce`
+ * @throws TypeError
+ */
+export function resultsAtOnce<R>(what: string, results: readonly R[]): readonly R[] {
+  const given: unknown = resultAtOnce(what, results);
+  if (!isList(given)) throw new TypeError(`${what} gave ${shown(given)}: it must give an array of results, empty for none`);
+  const list = (Array.isArray(given) ? given : [...given]) as readonly R[];
+  for (const result of list) resultAtOnce(`${what}, in its array,`, result);
+  return list;
+}
+
+/** A text is none, though its characters can be gone through. */
+function isList(given: unknown): given is Iterable<unknown> {
+  return typeof given === 'object' && given !== null && Symbol.iterator in given;
+}
+
+function shown(given: unknown): string {
+  if (given === null) return 'null';
+  if (typeof given === 'string') return 'a text';
+  return typeof given === 'object' ? 'an object' : `a ${typeof given}`;
+}
