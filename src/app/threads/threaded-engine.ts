@@ -13,6 +13,7 @@ import type { AppMetrics, OwnMetrics } from '../app-metrics.js';
 import type { StreamsConfig } from '../config.js';
 import { logReceived } from './bridged-logger.js';
 import { mergedMetrics, withEnded } from './merged-metrics.js';
+import { RestingThreads } from './resting-threads.js';
 import { receiveError } from './sent-error.js';
 import { TaskClaims } from './task-claims.js';
 import { ThreadsQueries } from './threads-queries.js';
@@ -47,6 +48,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
   private readonly activities = new Map<number, 'rebalancing' | 'running'>();
   /** Of workers that are gone, as last told. */
   private ended: AppMetrics | null = null;
+  private readonly resting = new RestingThreads();
   private readonly claims: TaskClaims;
   private readonly fingerprint: string;
   private directory: InstanceDirectory | null = null;
@@ -152,7 +154,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
   add(): Promise<number> {
     return this.inTurn(async () => {
       let index = 0;
-      while (this.workers.has(index)) index++;
+      while (this.workers.has(index) || this.resting.has(index)) index++;
       await this.begin(index, this.workers.size + 1);
       this.share();
       return index;
@@ -161,9 +163,12 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
 
   remove(timeoutMs: number): Promise<number> {
     return this.inTurn(async () => {
-      const index = Math.max(...this.workers.keys());
-      const worker = this.workers.get(index);
-      if (worker === undefined || this.workers.size < 2)
+      const { resting, workers } = this;
+      const index = Math.max(...workers.keys());
+      const isAlone = workers.size < 2;
+      if (resting.size > 0 && workers.size > 0 && (isAlone || resting.last > index)) return this.removeResting(resting.last);
+      const worker = workers.get(index);
+      if (worker === undefined || isAlone)
         throw new MillraceError('MILL_STATE_INVALID', 'removeThread: this is the last stream thread; close the app instead');
       const patience = new AbortController();
       const late = delay(timeoutMs, patience.signal).then(
@@ -183,6 +188,13 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
       }
       return index;
     });
+  }
+
+  private removeResting(index: number): number {
+    this.resting.giveUp(index);
+    this.activities.delete(index);
+    this.tellActivity();
+    return index;
   }
 
   private inTurn<T>(change: () => Promise<T>): Promise<T> {
@@ -291,13 +303,19 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
     this.activities.set(index, 'rebalancing');
     this.parts.listener.onActivity('rebalancing');
     this.parts.listener.onError(error, (pauseMs) => {
-      void this.inTurn(() => this.replace(index, pauseMs)).catch(() => undefined);
+      void this.comeBack(index, pauseMs).catch(() => undefined);
     });
   }
 
-  private async replace(index: number, pauseMs: number): Promise<void> {
+  /** The pause is nobody else's: only what is begun is begun in turn. */
+  private async comeBack(index: number, pauseMs: number): Promise<void> {
     if (this.workers.has(index)) return;
-    await delay(pauseMs, this.closed.signal);
+    await this.resting.rest(index, pauseMs, this.closed.signal);
+    await this.inTurn(() => this.replace(index));
+  }
+
+  private async replace(index: number): Promise<void> {
+    if (!this.resting.wake(index)) return;
     try {
       await this.begin(index, this.workers.size + 1);
     } catch (error) {

@@ -1,0 +1,51 @@
+import { delay } from '../../kafka/backoff.js';
+
+/**
+ * Threads that have crashed and come back after a pause. They keep their numbers meanwhile and rest side by side, so that none waits for another, and nobody who adds or removes a
+ * thread waits for them.
+ */
+export class RestingThreads {
+  private readonly resting = new Map<number, AbortController>();
+
+  get size(): number {
+    return this.resting.size;
+  }
+
+  /** The highest number; -1 when none rests. */
+  get last(): number {
+    return Math.max(-1, ...this.resting.keys());
+  }
+
+  has(index: number): boolean {
+    return this.resting.has(index);
+  }
+
+  /**
+   * Resolves after the pause; the thread rests on until `wake`. Rejects when it is given up before, or `closed` aborts.
+   *
+   * @param pauseMs ms
+   */
+  async rest(index: number, pauseMs: number, closed: AbortSignal): Promise<void> {
+    this.giveUp(index);
+    const own = new AbortController();
+    this.resting.set(index, own);
+    try {
+      await delay(pauseMs, AbortSignal.any([own.signal, closed]));
+    } catch (error) {
+      if (this.resting.get(index) === own) this.resting.delete(index);
+      throw error;
+    }
+  }
+
+  /** It is about to be begun. False: it was given up after its pause. */
+  wake(index: number): boolean {
+    return this.resting.delete(index);
+  }
+
+  /** It does not come back. */
+  giveUp(index: number): void {
+    const own = this.resting.get(index);
+    this.resting.delete(index);
+    own?.abort(new Error(`thread ${index} was removed while it rested`));
+  }
+}
