@@ -6,6 +6,7 @@
  * before stream time: then it is emitted at once. Unmatched records whose windows have closed are emitted by a record that sets or repeats the highest time, before its own results.
  */
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
+import { MillraceError } from '../errors.js';
 import type { SidedValue } from '../serdes/sided-values.js';
 import type { JoinWindowStore } from '../stores/store.js';
 import type { JoinWindows } from '../time/join-windows.js';
@@ -79,8 +80,18 @@ class StreamStreamJoinSide<K, R> extends NodeOperator<K, unknown> {
       return;
     }
     if (this.unmatched !== null && timestamp === this.unmatched.streamTime) {
-      const pending = this.unmatched.emitClosed(this.after, this.emitUnmatched);
-      if (pending !== undefined) return pending.then(() => this.join(key, value, timestamp));
+      let pending: MaybeAsync;
+      try {
+        pending = this.unmatched.emitClosed(this.after, this.emitUnmatched);
+      } catch (error) {
+        return this.joinAndFail(error, key, value, timestamp);
+      }
+      if (pending !== undefined) {
+        return pending.then(
+          () => this.join(key, value, timestamp),
+          (error: unknown) => this.joinAndFail(error, key, value, timestamp),
+        );
+      }
     }
     return this.join(key, value, timestamp);
   }
@@ -97,6 +108,16 @@ class StreamStreamJoinSide<K, R> extends NodeOperator<K, unknown> {
     if (!this.outer || this.unmatched === null) return;
     if (to < this.unmatched.streamTime) return this.forwardAlone(key, value, timestamp);
     this.unmatched.add(key, this.isLeft, value, timestamp);
+  }
+
+  /** Another record has failed, whose window this one has closed: it is joined all the same. */
+  private joinAndFail(error: unknown, key: K, value: unknown, timestamp: number): MaybeAsync {
+    if (error instanceof MillraceError) throw error;
+    const pending = this.join(key, value, timestamp);
+    if (pending === undefined) throw error;
+    return pending.then(() => {
+      throw error;
+    });
   }
 
   private joinFrom(first: number, partners: readonly Partner[], key: K, value: unknown, timestamp: number): MaybeAsync {

@@ -10,6 +10,7 @@ import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { WaitingRecord } from '../serdes/waiting-records.js';
 import type { TimeOrderedBuffer } from '../stores/store.js';
 import { timeOrderedBuffer } from './connected-store.js';
+import { ofRow } from './failed-row.js';
 import type { OperatorContext, OperatorSupplier } from './operator.js';
 import { StreamTableLookup, type StreamTableJoinOptions } from './stream-table-lookup.js';
 
@@ -63,19 +64,36 @@ class StreamTableGraceJoinOperator<K, V, T, R> extends StreamTableLookup<K, V, T
   private releaseFrom(first: number, time: number, key: K, records: readonly WaitingRecord<V>[]): MaybeAsync {
     for (let index = first; index < records.length; index++) {
       const { value, headers } = records[index] as WaitingRecord<V>;
-      const pending = this.context.withHeaders(headers, () => this.join(key, value, time));
-      if (pending !== undefined) return this.releaseRest(pending, index + 1, time, key, records);
+      let pending: MaybeAsync;
+      try {
+        pending = this.context.withHeaders(headers, () => this.join(key, value, time));
+      } catch (error) {
+        throw this.withoutFailed(error, index, time, key, records);
+      }
+      if (pending !== undefined) return this.releaseRest(pending, index, time, key, records);
     }
   }
 
   private async releaseRest(
     pending: Promise<void>,
-    next: number,
+    index: number,
     time: number,
     key: K,
     records: readonly WaitingRecord<V>[],
   ): Promise<void> {
-    await pending;
-    await this.releaseFrom(next, time, key, records);
+    try {
+      await pending;
+    } catch (error) {
+      throw this.withoutFailed(error, index, time, key, records);
+    }
+    await this.releaseFrom(index + 1, time, key, records);
+  }
+
+  /** What has left and what has failed must not come again; what is behind it waits for the next record. */
+  private withoutFailed(error: unknown, index: number, time: number, key: K, records: readonly WaitingRecord<V>[]): unknown {
+    const behind = records.slice(index + 1);
+    if (behind.length > 0) this.buffer.put(time, 0, key, behind);
+    else this.buffer.delete(time, 0, key);
+    return ofRow(error, key, records[index]?.value);
   }
 }

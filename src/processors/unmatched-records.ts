@@ -10,6 +10,7 @@ import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { SidedValue } from '../serdes/sided-values.js';
 import type { TimeOrderedBuffer } from '../stores/store.js';
 import type { JoinWindows } from '../time/join-windows.js';
+import { ofRow } from './failed-row.js';
 
 export const rightRank = 0;
 export const leftRank = 1;
@@ -68,14 +69,14 @@ export class UnmatchedRecords<K> {
     this.firstWaiting = Infinity;
     this.leftOpen = false;
     this.rightOpen = false;
-    return this.buffer.drain(this.isClosed, (time, _rank, key, values) => emitFrom(0, key, values, time, emit));
+    return this.buffer.drain(this.isClosed, (time, rank, key, values) => this.emitFrom(0, rank, key, values, time, emit));
   }
 
   /** Takes out all that wait: no partner will come. */
   emitAll(emit: Emit<K>): MaybeAsync {
     return this.buffer.drain(
       () => true,
-      (time, _rank, key, values) => emitFrom(0, key, values, time, emit),
+      (time, rank, key, values) => this.emitFrom(0, rank, key, values, time, emit),
     );
   }
 
@@ -88,11 +89,42 @@ export class UnmatchedRecords<K> {
     else this.rightOpen = true;
     return 'skip';
   };
-}
 
-function emitFrom<K>(first: number, key: K, values: readonly SidedValue[], time: number, emit: Emit<K>): MaybeAsync {
-  for (let index = first; index < values.length; index++) {
-    const pending = emit(key, values[index] as SidedValue, time);
-    if (pending !== undefined) return pending.then(() => emitFrom(index + 1, key, values, time, emit));
+  private emitFrom(first: number, rank: number, key: K, values: readonly SidedValue[], time: number, emit: Emit<K>): MaybeAsync {
+    for (let index = first; index < values.length; index++) {
+      const sided = values[index] as SidedValue;
+      let pending: MaybeAsync;
+      try {
+        pending = emit(key, sided, time);
+      } catch (error) {
+        throw this.withoutFailed(error, index, rank, key, values, time);
+      }
+      if (pending !== undefined) return this.emitRest(pending, index, rank, key, values, time, emit);
+    }
+  }
+
+  private async emitRest(
+    pending: Promise<void>,
+    index: number,
+    rank: number,
+    key: K,
+    values: readonly SidedValue[],
+    time: number,
+    emit: Emit<K>,
+  ): Promise<void> {
+    try {
+      await pending;
+    } catch (error) {
+      throw this.withoutFailed(error, index, rank, key, values, time);
+    }
+    await this.emitFrom(index + 1, rank, key, values, time, emit);
+  }
+
+  /** What has left and what has failed must not come again; what is behind it waits for the next walk. */
+  private withoutFailed(error: unknown, index: number, rank: number, key: K, values: readonly SidedValue[], time: number): unknown {
+    const behind = values.slice(index + 1);
+    if (behind.length > 0) this.buffer.put(time, rank, key, behind);
+    else this.buffer.delete(time, rank, key);
+    return ofRow(error, key, values[index]?.value);
   }
 }

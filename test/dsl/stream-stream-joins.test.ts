@@ -186,3 +186,28 @@ describe('streams with changed keys', () => {
     expect(out).toEqual(['k=ka+kb@1']);
   });
 });
+
+describe('a joiner that throws on a record without a partner', () => {
+  it.each(['now', 'later'])('(%s) fails once: the record is gone, those behind it leave, and so do all records to come', async (when) => {
+    const builder = new StreamsBuilder();
+    const joiner = (l: Pair, r: Pair): string | Promise<string> => {
+      if (l !== 'bad') return when === 'now' ? pair(l, r) : later(l, r);
+      if (when === 'now') throw new Error('boom');
+      return Promise.reject(new Error('boom'));
+    };
+    outer(joiner as typeof later)(builder);
+    const told: unknown[] = [];
+    await using driver = new TopologyTestDriver(builder.build(), {
+      processingHandler: ({ message }, { key, value }) => {
+        told.push([message, key, value]);
+        return 'continue';
+      },
+    });
+    const l = driver.inputTopic('L', strings);
+    for (const value of ['x', 'bad', 'y']) await l.pipe('k', value, { timestamp: 0 });
+    for (const timestamp of [100, 200, 300, 400]) await l.pipe('k', `at ${timestamp}`, { timestamp });
+    const out = driver.outputTopic('out', strings).readAll();
+    expect(told).toEqual([['boom', 'k', 'bad']]);
+    expect(out.map(({ value }) => value)).toEqual(['x+null', 'y+null', 'at 100+null', 'at 200+null', 'at 300+null']);
+  });
+});

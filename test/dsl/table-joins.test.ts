@@ -240,6 +240,32 @@ describe('join of a stream with a versioned table', () => {
     expect(out).toEqual(['k=b+null@5', 'k=a+at12@15', 'k=c+at20@20']);
   });
 
+  it('a waiting record on which the joiner throws fails once, and those behind it leave', async () => {
+    const builder = new StreamsBuilder();
+    const table = builder.table<string, string>('R', { ...strings, materialized: { historyRetention: 100 } });
+    const joiner = (l: string, r: string | null): string => {
+      if (l === 'bad') throw new Error('boom');
+      return pair(l, r);
+    };
+    builder
+      .stream<string, string>('L', strings)
+      .leftJoin(table, joiner, { ...strings, grace: 5 })
+      .to('out', strings);
+    const told: unknown[] = [];
+    await using driver = new TopologyTestDriver(builder.build(), {
+      processingHandler: ({ message }, { key, value }) => {
+        told.push([message, key, value]);
+        return 'continue';
+      },
+    });
+    const l = driver.inputTopic('L', strings);
+    for (const value of ['x', 'bad', 'y']) await l.pipe('k', value, { timestamp: 0 });
+    for (const timestamp of [10, 20, 30]) await l.pipe('k', `at ${timestamp}`, { timestamp });
+    const out = driver.outputTopic('out', strings).readAll();
+    expect(told).toEqual([['boom', 'k', 'bad']]);
+    expect(out.map(({ value }) => value)).toEqual(['x+null', 'y+null', 'at 10+null', 'at 20+null']);
+  });
+
   it('needs a table that knows the past for at least the grace period', () => {
     const builder = new StreamsBuilder();
     const stream = builder.stream<string, string>('L', strings);
