@@ -23,7 +23,7 @@ export function addTemporalJoin<K, L, R, O>(
   const { results, late, keySerde } = addTwoSidedJoin<K, L, R>(context, {
     prefix: prefix.temporalJoin,
     options,
-    states: [states.rows, states.versions],
+    states: [states.rows, states.versions, states.current],
     inEventTime: true,
     takesNull: true,
     left,

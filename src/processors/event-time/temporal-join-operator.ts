@@ -25,7 +25,7 @@ class TemporalJoinOperator<K, L, R, O> extends OutboxOperator<K, Sided<L | R | n
   declare private lateTo: Readonly<Record<'left' | 'right', Downstream>> | null;
 
   constructor(private readonly join: TemporalJoinOptions<K, L, R, O>) {
-    super({ storeName: join.storeName, states: [join.states.rows, join.states.versions] });
+    super({ storeName: join.storeName, states: [join.states.rows, join.states.versions, join.states.current] });
   }
 
   override init(context: OperatorContext): void {

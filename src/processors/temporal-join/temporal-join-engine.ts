@@ -2,16 +2,17 @@
  * The temporal join, pure: each row meets the version that the other side had at the row's own time.
  *
  * A row waits until the watermark has reached its time, when all versions that could be meant are known; one that comes below the watermark is late. Of the versions at or before the
- * watermark the latest one is kept, also when it says that there is none, and all after it: a version that comes late still holds for the rows to come. Whoever runs it sets the backend's
+ * watermark the latest one is kept, also when it says that there is none, and all after it: a version that comes late still holds for the rows to come. Each time has one timer, and timers
+ * come in the order of time, so the version of a row is the last one whose timer has come: nothing is searched. Whoever runs it sets the backend's
  * current key before each call, and takes due timers out of the timer service for `onEventTimer`. Each row is joined on its own: when `joined` throws, the others stay, and their timer is due.
  */
-import { inPlaceSerde } from '../../serdes/in-place-serde.js';
+import { inPlaceSerde, type InPlaceSerde } from '../../serdes/in-place-serde.js';
 import type { Serde } from '../../serdes/serde.js';
 import { serdes } from '../../serdes/serdes.js';
 import { ofRow } from '../failed-row.js';
-import type { MapState } from '../state/keyed-state.js';
+import type { MapState, ValueState } from '../state/keyed-state.js';
 import type { KeyedStates } from '../state/keyed-states.js';
-import { mapState } from '../state/state-descriptor.js';
+import { mapState, valueState } from '../state/state-descriptor.js';
 import type { Timer } from '../timers/timer-queue.js';
 import type { TimerService } from '../timers/timer-service.js';
 
@@ -27,7 +28,12 @@ export interface TemporalJoinResults<L, R> {
   late(side: 'left' | 'right', value: L | R | null, timestamp: number): void;
 }
 
-/** Rows that wait and versions as states, to be declared: those of one key by timestamp. */
+/** The version that holds as of the watermark. */
+interface CurrentVersion<R> extends Version<R> {
+  readonly since: number;
+}
+
+/** Rows and versions that wait for the watermark, by timestamp, and the version that holds, as states to be declared. */
 export function temporalJoinStates<L, R>(rowsSerde?: Serde<readonly L[]>, versionSerde?: Serde<R>) {
   return {
     rows: mapState<number, readonly L[]>('temporal-rows', { keySerde: serdes.double, serde: rowsSerde }),
@@ -35,12 +41,14 @@ export function temporalJoinStates<L, R>(rowsSerde?: Serde<readonly L[]>, versio
       keySerde: serdes.double,
       serde: versionSerde && nullableSerde(versionSerde),
     }),
+    current: valueState<CurrentVersion<R>>('temporal-current', { serde: versionSerde && currentSerde(nullableSerde(versionSerde)) }),
   } as const;
 }
 
 export class TemporalJoinEngine<L, R> {
   private readonly rows: MapState<number, readonly L[]>;
   private readonly versions: MapState<number, Version<R>>;
+  private readonly current: ValueState<CurrentVersion<R>>;
 
   constructor(
     descriptors: ReturnType<typeof temporalJoinStates<L, R>>,
@@ -50,6 +58,7 @@ export class TemporalJoinEngine<L, R> {
   ) {
     this.rows = states.state(descriptors.rows, states.scope(false));
     this.versions = states.state(descriptors.versions, states.scope(false));
+    this.current = states.state(descriptors.current, states.scope(false));
   }
 
   processLeft(value: L, timestamp: number): void {
@@ -62,27 +71,27 @@ export class TemporalJoinEngine<L, R> {
   }
 
   processRight(row: R | null, timestamp: number): void {
-    const { currentWatermark } = this.timers;
-    if (timestamp <= currentWatermark) {
-      const current = latestAt(this.versions.keys(), currentWatermark);
-      if (current !== null && timestamp < current) {
-        this.results.late('right', row, timestamp);
-        return;
-      }
+    if (timestamp > this.timers.currentWatermark) {
+      this.versions.put(timestamp, { row });
+      this.timers.registerEventTimer('', timestamp);
+      return;
     }
-    this.versions.put(timestamp, { row });
-    this.timers.registerEventTimer('', timestamp);
+    const current = this.current.value();
+    if (current !== null && timestamp < current.since) this.results.late('right', row, timestamp);
+    else this.current.update({ since: timestamp, row });
   }
 
-  /** Event time has come to rows or to a version: rows leave, and what was valid before goes. */
+  /** Event time has come to rows or to a version: the version takes the place of the one before, rows leave. */
   onEventTimer({ time }: Timer): void {
-    const current = latestAt(this.versions.keys(), time);
-    const waiting = this.rows.get(time);
-    if (waiting !== null) {
-      this.rows.remove(time);
-      this.joinAll(waiting, current === null ? null : (this.versions.get(current)?.row ?? null), time);
+    const version = this.versions.get(time);
+    if (version !== null) {
+      this.current.update({ since: time, row: version.row });
+      this.versions.remove(time);
     }
-    if (current !== null) for (const version of this.versions.keys()) if (version < current) this.versions.remove(version);
+    const waiting = this.rows.get(time);
+    if (waiting === null) return;
+    this.rows.remove(time);
+    this.joinAll(waiting, this.current.value()?.row ?? null, time);
   }
 
   /** One that fails is gone; those behind it come with a timer of their own, which is due at once. */
@@ -100,15 +109,8 @@ export class TemporalJoinEngine<L, R> {
   }
 }
 
-/** The highest of `times` that is not above `time`; null when there is none. */
-function latestAt(times: readonly number[], time: number): number | null {
-  let latest: number | null = null;
-  for (const each of times) if (each <= time && (latest === null || each > latest)) latest = each;
-  return latest;
-}
-
 /** A byte that is 1 before a row, and 0 for none. */
-function nullableSerde<R>(serde: Serde<R>): Serde<Version<R>> {
+function nullableSerde<R>(serde: Serde<R>): InPlaceSerde<Version<R>> {
   return inPlaceSerde<Version<R>>({
     name: `version(${serde.name})`,
     encode: ({ row }, out) => {
@@ -118,5 +120,17 @@ function nullableSerde<R>(serde: Serde<R>): Serde<Version<R>> {
     decode: (buffer, start, end) => ({
       row: buffer[start] === 0 ? null : (serde.deserialize(Buffer.from(buffer.subarray(start + 1, end))) as R),
     }),
+  });
+}
+
+/** The time of a version, then the version. */
+function currentSerde<R>(version: InPlaceSerde<Version<R>>): Serde<CurrentVersion<R>> {
+  return inPlaceSerde<CurrentVersion<R>>({
+    name: `current ${version.name}`,
+    encode: ({ since, row }, out) => {
+      out.writeDouble(since);
+      version.encode({ row }, out);
+    },
+    decode: (buffer, start, end) => ({ since: buffer.readDoubleBE(start), row: version.decode(buffer, start + 8, end).row }),
   });
 }

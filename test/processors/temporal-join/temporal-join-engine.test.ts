@@ -32,8 +32,12 @@ function run(steps: readonly Step[]) {
       else engine.processRight(step[2], step[3]);
     }
   }
-  const versions = states.state(descriptors.versions);
-  return { out, late, timers: timers.eventTimers, versionsOf: (key: string) => (backend.setCurrentKey(key), versions.keys()) };
+  const [current, versions] = [states.state(descriptors.current), states.state(descriptors.versions)];
+  const versionsOf = (key: string): number[] => {
+    backend.setCurrentKey(key);
+    return [current.value()?.since ?? [], versions.keys()].flat();
+  };
+  return { out, late, timers: timers.eventTimers, versionsOf };
 }
 
 describe('the temporal join', () => {
@@ -115,5 +119,12 @@ describe('the temporal join', () => {
     ]);
     expect(out).toEqual([['USD', 1, 100]]);
     expect(versionsOf('USD')).toEqual([1000]);
+  });
+
+  it('a watermark that passes many versions of a key at once does not search them for each', () => {
+    const versions = Array.from({ length: 50_000 }, (_, time): Step => ['X', 'USD', time, time]);
+    const { out, versionsOf } = run([...versions, ['O', 'USD', 1, 49_000], ['W', 60_000]]);
+    expect(out).toEqual([['USD', 1, 49_000]]);
+    expect(versionsOf('USD')).toEqual([49_999]);
   });
 });
