@@ -25,6 +25,16 @@ async function measure(): Promise<MemoryAnswer> {
   return answer;
 }
 
+/** What is held when nothing is on its way: the least of several looks, since memory outside of the heap is given back some time after the collection that finds it free. */
+async function settled(): Promise<number> {
+  let least = Infinity;
+  for (let look = 0; look < 10; look++) {
+    least = Math.min(least, (await measure()).held);
+    await delay(50);
+  }
+  return least;
+}
+
 it('an app whose keys never end holds no more after fifty epochs than before', async () => {
   scenario = await Scenario.begin('memory');
   const [input, output] = [await scenario.topic('in', 2), await scenario.topic('out', 2)];
@@ -46,7 +56,7 @@ it('an app whose keys never end holds no more after fifty epochs than before', a
   let written = 0;
 
   /** Sends new keys as long as epochs are to come, and waits until all of them are counted. */
-  async function load(epochs: number): Promise<MemoryAnswer> {
+  async function load(epochs: number): Promise<number> {
     const begin = (await measure()).epochs;
     await until('the epochs are committed', async () => {
       for (let i = 0; i < 2000; i++) writer.append(written, `key-${written++}`, value);
@@ -55,15 +65,17 @@ it('an app whose keys never end holds no more after fifty epochs than before', a
       return (await measure()).epochs >= begin + epochs;
     });
     await until('everything is counted', async () => (await measure()).processed >= written);
-    return measure();
+    return settled();
   }
 
-  const before = await load(20);
+  const before = await load(30);
+  const keysBefore = written;
   const after = await load(50);
-  const keys = written;
+  const keys = written - keysBefore;
   child.send('close');
   await once(child, 'exit');
   // Whatever were kept of each key would be more.
-  expect(keys * value.length).toBeGreaterThan(8 * mebibyte);
-  expect(after.held - before.held).toBeLessThan(2 * mebibyte);
+  const bytes = keys * value.length;
+  expect(bytes).toBeGreaterThan(4 * mebibyte);
+  expect(after - before).toBeLessThan(bytes / 3);
 });
