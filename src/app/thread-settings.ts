@@ -1,6 +1,6 @@
 import { builtInAssignor } from '../rebalance/built-in-assignors.js';
 import { errorPolicy } from '../runtime/error-policy.js';
-import type { ThreadSettings } from '../runtime/thread-factory.js';
+import type { ThreadSettings } from '../runtime/thread-settings.js';
 import type { ResolvedConfig } from './config.js';
 
 /** What a thread needs that the configuration does not say. */

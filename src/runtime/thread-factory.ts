@@ -1,11 +1,7 @@
 import { Fetcher } from '../kafka/fetcher/fetcher.js';
 import { MillraceError } from '../errors.js';
-import type { CompressionType } from '../kafka/compression/compression-type.js';
 import type { KafkaPort } from '../kafka/port.js';
 import { EpochMetrics } from '../observability/epoch-metrics.js';
-import type { Logger } from '../observability/logger.js';
-import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
-import type { AssignorSettings, TaskAssignor } from '../rebalance/assignor.js';
 import { GroupMember } from '../rebalance/group-member.js';
 import type { GroupMembership } from '../rebalance/group-membership.js';
 import { groupViewOf, type GroupView } from '../rebalance/group-view.js';
@@ -13,13 +9,10 @@ import { needsRebalanceAfterReturn } from '../rebalance/returned-member.js';
 import { StreamsGroupMember, type StreamsGroupMemberOptions } from '../rebalance/streams-group-member.js';
 import { streamsMemberId } from '../rebalance/streams-group-view.js';
 import { formatTaskId, parseTaskId } from '../rebalance/task-id.js';
-import type { InstanceDirectory } from '../stores/state-directory.js';
-import type { StateStore } from '../stores/store.js';
 import type { TaskState } from '../stores/task-state.js';
 import { topologyFingerprint } from '../topology/fingerprint.js';
-import { resetPoint, type OffsetReset } from '../time/offset-reset.js';
+import { resetPoint } from '../time/offset-reset.js';
 import { AlignmentGroups } from '../time/watermarks/alignment.js';
-import type { Topology } from '../topology/nodes.js';
 import { decodeCommittedMetadata } from '../transactions/committed-metadata.js';
 import { fenceDeadOwners, transactionalIdOf } from '../transactions/dead-owner.js';
 import { TransactionalProducer } from '../transactions/producer/transactional-producer.js';
@@ -27,15 +20,11 @@ import { callTimers } from './call-timers.js';
 import { CurrentPlans } from './current-plans.js';
 import { LongWaits } from './long-waits.js';
 import { EpochRunner } from './epoch-runner.js';
-import type { ErrorPolicy } from './error-policy.js';
 import { GroupLeader, refusal } from './group-leader.js';
 import { RetryLedger } from './retry-ledger.js';
-import type { SerdeDefaults } from './serde-defaults.js';
-import type { LocalState } from './local-state.js';
-import type { StandbyUpdateListener } from './standby-listener.js';
 import { StandbyTasks } from './standby-tasks.js';
 import { StateOpener } from './state-opener.js';
-import { StateRestorer, type RestoreListener } from './state-restorer.js';
+import { StateRestorer } from './state-restorer.js';
 import { steadyClock } from './steady-clock.js';
 import { StreamThread, type ThreadListener } from './stream-thread.js';
 import type { TaskEnvironment } from './task-environment.js';
@@ -45,53 +34,8 @@ import { TaskPlans } from './task-plans.js';
 import { streamsGroupTopology } from './streams-group-topology.js';
 import { ThreadChores } from './thread-chores.js';
 import { ThreadOutput } from './thread-output.js';
+import type { ThreadSettings } from './thread-settings.js';
 import { yieldToIo } from './wakeup.js';
-
-/** What a stream thread is made from. Times are milliseconds, sizes bytes. */
-export interface ThreadSettings {
-  readonly applicationId: string;
-  readonly topology: Topology;
-  readonly index: number;
-  readonly exactlyOnce: boolean;
-  readonly commitInterval: number;
-  readonly maxUncommittedBytes: number;
-  readonly maxBufferedBytes: number;
-  readonly cacheBytes: number;
-  readonly maxTaskIdleMs: number;
-  readonly defaultEmit: 'onUpdate' | 'onCommit';
-  readonly compressionType: CompressionType;
-  readonly autoOffsetReset: OffsetReset;
-  readonly storeEngine: 'leveldb' | 'memory';
-  readonly sessionTimeout: number;
-  readonly heartbeatInterval: number;
-  readonly rebalanceTimeout: number;
-  /** Who places tasks: a member of the group, or the broker. */
-  readonly groupProtocol: 'classic' | 'streams';
-  /** Of internal topics; -1: the broker's. */
-  readonly replicationFactor: number;
-  readonly transactionTimeout: number;
-  readonly errors: ErrorPolicy;
-  readonly processorWrapper: ProcessorWrapper | null;
-  readonly serdes: SerdeDefaults;
-  readonly logger: Logger;
-  readonly stateDirectory: InstanceDirectory;
-  readonly localState: LocalState;
-  /** `host:port` for queries, told to the group. */
-  readonly applicationServer: string | null;
-  readonly clientTags: Readonly<Record<string, string>>;
-  /** A static member's id, without the thread; null for a dynamic member. */
-  readonly groupInstanceId: string | null;
-  readonly assignor: TaskAssignor;
-  readonly assignment: AssignorSettings;
-  readonly probingRebalanceInterval: number;
-  readonly stateCleanupDelay: number;
-  readonly clusterId: string | null;
-  readonly restoreListener: RestoreListener;
-  readonly standbyListener: StandbyUpdateListener;
-  readonly globalStore: (name: string) => StateStore | undefined;
-  /** Where a bounded run ends; undefined for no end. */
-  readonly endOf: (topic: string, partition: number) => number | undefined;
-}
 
 /** A thread with the parts its owner needs: for starting, stopping and metrics. */
 export interface BuiltThread {
