@@ -135,6 +135,27 @@ describe('an app of two stream threads', () => {
     expect(only.errors).toEqual([]);
   });
 
+  it('gets its tasks from the broker as well: a streams group', async () => {
+    const run = await begin('threads-streams', { config: { groupProtocol: 'streams' } });
+    const only = run.instance();
+    run.input.start(400);
+    only.start();
+    await spreadOver(only, 2);
+    only.send('addThread');
+    await spreadOver(only, 3);
+    only.send('removeThread');
+    await spreadOver(only, 2);
+    await only.kill();
+    only.start();
+    await spreadOver(only, 2);
+    await run.input.stop();
+    expect(await run.differences()).toEqual([]);
+    const folder = await run.liveFolder();
+    await only.close();
+    expect(await stateDifferences(run, folder)).toEqual([]);
+    expect(only.errors).toEqual([]);
+  });
+
   it('runs to the end of its input and ends', async () => {
     const run = await begin('threads-bounded', { bounded: true });
     await run.input.send(2000);
