@@ -5,11 +5,13 @@ import { serdes, StreamsBuilder } from 'millrace';
 import { inMemoryKafka } from 'millrace/testing';
 
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
+let begun = 0;
 const builder = new StreamsBuilder();
 builder
   .stream('orders', text)
   .mapValues(
     async (order) => {
+      begun++;
       await sleep(10); // 100 orders a second, and no more
       return `${order} priced`;
     },
@@ -37,9 +39,9 @@ console.log(`the task is the bottleneck: ${busyTimeMsPerSecond > 500}, it lags b
 console.log(`more than 64 KiB in memory: ${mostBuffered > 64 * 1024}`);
 
 app.pause(); // the service goes down for maintenance
-await sleep(200); // what was in work is committed
+await kafka.until(() => priced.size === begun); // what was in work is committed
 const before = priced.size;
-await sleep(200);
+await sleep(200); // the service is worked on
 console.log(`paused: ${app.isPaused}, state: ${app.state}, priced meanwhile: ${priced.size - before}`);
 app.resume();
 

@@ -1,6 +1,6 @@
 /** The process that the broadcast test starts, kills and closes. */
 import { StreamsApp, type StreamsConfig } from 'millrace';
-import { runJob } from './run-job.js';
+import { runJob } from '../exactly-once/job-line.js';
 import { broadcastTopology, type BroadcastTopics } from './broadcast-topology.js';
 
 export interface BroadcastJobSetup {

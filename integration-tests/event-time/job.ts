@@ -1,7 +1,7 @@
 /** The process that the event-time tests start, kill and close: one instance of the job. */
 import { StreamsApp, type StreamsConfig } from 'millrace';
 import { eventTopology, type EventTopics } from './event-topology.js';
-import { runJob } from './run-job.js';
+import { runJob } from '../exactly-once/job-line.js';
 
 export interface EventJobSetup {
   readonly topics: EventTopics;

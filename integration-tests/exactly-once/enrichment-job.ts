@@ -1,6 +1,6 @@
 /** A job of lookups and of an aggregation in two stages, as the process that its test starts and kills. */
 import { serdes, StreamsApp, StreamsBuilder, type StreamsConfig } from 'millrace';
-import type { JobMessage } from './job-messages.js';
+import { runJob, tell } from './job-line.js';
 
 export interface EnrichmentTopics {
   readonly input: string;
@@ -14,10 +14,6 @@ export interface EnrichmentSetup {
 }
 
 const { topics, config } = JSON.parse(process.env['JOB_SETUP'] ?? '') as EnrichmentSetup;
-const tell = (message: JobMessage): void => {
-  if (process.connected) process.send?.(message);
-};
-const tellError = (error: unknown): void => tell({ kind: 'error', code: '', message: String(error) });
 
 /** A service that takes its time, and now and then is busy. Each key that it is asked for is told to the test. */
 async function rowOf(key: string): Promise<string | null> {
@@ -56,18 +52,4 @@ input
   .toStream()
   .to(topics.sums);
 
-const app = new StreamsApp(builder.build(), config);
-app.on('state', (state) => tell({ kind: 'state', state }));
-app.on('error', tellError);
-process.on('message', () => void app.close().catch(tellError).finally(end));
-// Without its test the process has no reason to live.
-process.on('disconnect', () => process.exit(1));
-app.start().catch((error: unknown) => {
-  tellError(error);
-  end();
-});
-
-function end(): void {
-  process.removeAllListeners('disconnect');
-  process.disconnect();
-}
+runJob(new StreamsApp(builder.build(), config));

@@ -115,7 +115,8 @@ describe('enrichment and aggregation in two stages under kill -9', () => {
       instance.start();
       await instance.untilState('running');
     }
-    await delay(1000);
+    const sent = input.sent;
+    await until('it works on', () => input.sent > sent + 300);
     await input.stop();
     await expectExactlyOnce(job);
     expect(tails.input.records.length).toBeGreaterThan(400);

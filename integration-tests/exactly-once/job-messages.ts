@@ -24,5 +24,3 @@ export type JobMessage =
   | { readonly kind: 'metrics'; readonly metrics: AppMetrics; readonly calls: JobCalls }
   | { readonly kind: 'log'; readonly level: string; readonly message: string; readonly fields: string }
   | { readonly kind: 'error'; readonly code: string; readonly message: string };
-
-export type JobCommand = 'close' | 'metrics';

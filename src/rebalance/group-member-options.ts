@@ -1,16 +1,14 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { TopicPartition } from '../kafka/port.js';
-import type { Logger } from '../observability/logger.js';
 import type { JoinedMember } from './assignment-plan.js';
-import type { GroupClock } from './group-clock.js';
 import type { GroupKnowledge } from './group-membership.js';
 import type { MemberAssignment } from './member-assignment.js';
+import type { MemberShellOptions } from './member-shell.js';
 import type { MemberSubscription } from './member-subscription.js';
 import type { TaskId } from './task-id.js';
 
 /** What a group member is told at its making, and whom it calls. */
-export interface GroupMemberOptions {
-  readonly groupId: string;
+export interface GroupMemberOptions extends MemberShellOptions {
   /** Static membership (KIP-345): unique per member, kept over restarts. Default null. */
   readonly groupInstanceId?: string | null;
   /** Milliseconds without a heartbeat after which the broker drops the member. Default 10 000. */
@@ -21,7 +19,6 @@ export interface GroupMemberOptions {
   readonly heartbeatIntervalMs?: number;
   /** Last id told by `onMemberId` before this process was restarted: its member is replaced at once instead of waiting for its session to end. */
   readonly previousMemberId?: string;
-  readonly logger: Logger;
 
   /** Asked at each join. */
   subscription(): MemberSubscription;
@@ -43,16 +40,8 @@ export interface GroupMemberOptions {
   onAssigned(assignment: MemberAssignment, added: readonly TaskId[], generation: number): MaybeAsync;
   /** Who is in the group, before `onAssigned` is called with the assignment that says so. */
   onGroup?(group: GroupKnowledge): void;
-  /** Commit the epoch and stop these tasks; awaited before anybody else may get them. After a rejection `onLost` is called for them. */
-  onRevoked(tasks: readonly TaskId[]): MaybeAsync;
-  /** Drop these tasks at once and commit nothing of them. Synchronous, and may come while one of the promises above is pending. */
-  onLost(tasks: readonly TaskId[]): void;
   /** The member's id has changed; store it for `previousMemberId`. Empty when there is none. */
   onMemberId?(memberId: string): void;
-  /** The member is out and stays out; `onLost` has been called before. */
-  onFatal(error: Error): void;
-
-  readonly clock?: GroupClock;
   /** In [0, 1). Default Math.random. */
   readonly random?: () => number;
   /** Tells two runs of one process apart. Default a random UUID. */

@@ -27,28 +27,32 @@ export type GroupPhase =
   | 'left'
   | 'failed';
 
-export type GroupEvent =
+/** What members of both protocols are told. */
+export type MemberEvent =
   | { readonly kind: 'start' }
   | { readonly kind: 'coordinatorFound'; readonly attempt: number; readonly broker: number }
+  /** The answer to a request will not come, or the leader's assignment could not be computed for now. */
+  | { readonly kind: 'transportFailed'; readonly attempt: number }
+  | { readonly kind: 'tick' }
+  | { readonly kind: 'revocationDone'; readonly revocation: number }
+  /** `leaveGroup` false: the broker keeps the member until its session ends; null: as static members do or not. */
+  | { readonly kind: 'leaveRequested'; readonly leaveGroup: boolean | null }
+  /** The member can't go on, for a reason that its driver knows and reports itself. */
+  | { readonly kind: 'gaveUp' };
+
+export type GroupEvent =
+  | MemberEvent
   | { readonly kind: 'joinAnswered'; readonly attempt: number; readonly answer: JoinAnswer }
   | { readonly kind: 'assignmentsReady'; readonly attempt: number; readonly assignments: readonly EncodedAssignment[] }
   | { readonly kind: 'syncAnswered'; readonly attempt: number; readonly errorCode: number; readonly assignment: MemberAssignment | null }
   | { readonly kind: 'heartbeatAnswered'; readonly attempt: number; readonly errorCode: number }
   | { readonly kind: 'leaveAnswered'; readonly attempt: number; readonly errorCode: number }
-  /** The answer to a request will not come, or the leader's assignment could not be computed for now. */
-  | { readonly kind: 'transportFailed'; readonly attempt: number }
-  | { readonly kind: 'tick' }
-  | { readonly kind: 'revocationDone'; readonly revocation: number }
   /** Something the others should know has changed: topics, state on disk, partition counts. */
   | { readonly kind: 'rejoinRequested' }
   /** The caller is about to commit: has the session run out? */
   | { readonly kind: 'sessionChecked' }
   /** A commit was refused: ask the coordinator now instead of at the next heartbeat. */
-  | { readonly kind: 'membershipDoubted' }
-  /** `leaveGroup` false: the broker keeps the member until its session ends; null: as static members do or not. */
-  | { readonly kind: 'leaveRequested'; readonly leaveGroup: boolean | null }
-  /** The member can't go on, for a reason that its driver knows and reports itself. */
-  | { readonly kind: 'gaveUp' };
+  | { readonly kind: 'membershipDoubted' };
 
 export interface JoinAnswer {
   readonly errorCode: number;
@@ -63,8 +67,21 @@ export interface EncodedAssignment {
   readonly assignment: Buffer;
 }
 
-export type GroupCommand =
+/** What both protocols' machines ask for. */
+export type MemberCommand =
   | { readonly kind: 'findCoordinator'; readonly attempt: number; readonly refresh: boolean }
+  /** Commit, stop running these tasks, then answer `revocationDone`. */
+  | { readonly kind: 'revoke'; readonly revocation: number; readonly tasks: readonly TaskId[] }
+  /** Stop running these tasks at once, without a commit: another member may run them by now. */
+  | { readonly kind: 'lost'; readonly tasks: readonly TaskId[] }
+  | { readonly kind: 'waiting'; readonly phase: GroupPhase; readonly forMs: number }
+  | { readonly kind: 'retrying'; readonly request: GroupRequest; readonly errorCode: number | null; readonly inMs: number }
+  | { readonly kind: 'left' }
+  /** Send `tick` at this time; replaces the one asked for before. null: no need. */
+  | { readonly kind: 'schedule'; readonly at: number | null };
+
+/** What only a classic group's member does. */
+export type ClassicCommand =
   | { readonly kind: 'join'; readonly attempt: number; readonly broker: number; readonly memberId: string; readonly claim: OwnershipClaim }
   | { readonly kind: 'assign'; readonly attempt: number; readonly generation: number }
   | {
@@ -78,17 +95,10 @@ export type GroupCommand =
   | { readonly kind: 'leave'; readonly attempt: number; readonly broker: number; readonly memberId: string }
   /** Keep this id: a restart that presents it takes the member's place at once. */
   | { readonly kind: 'memberIdChanged'; readonly memberId: string }
-  /** Commit, stop running these tasks, then answer `revocationDone`. */
-  | { readonly kind: 'revoke'; readonly revocation: number; readonly tasks: readonly TaskId[] }
   | { readonly kind: 'assigned'; readonly assignment: MemberAssignment; readonly added: readonly TaskId[]; readonly generation: number }
-  /** Stop running these tasks at once, without a commit: another member may run them by now. */
-  | { readonly kind: 'lost'; readonly tasks: readonly TaskId[] }
-  | { readonly kind: 'waiting'; readonly phase: GroupPhase; readonly forMs: number }
-  | { readonly kind: 'retrying'; readonly request: GroupRequest; readonly errorCode: number | null; readonly inMs: number }
-  | { readonly kind: 'fatal'; readonly request: GroupRequest; readonly errorCode: number }
-  | { readonly kind: 'left' }
-  /** Send `tick` at this time; replaces the one asked for before. null: no need. */
-  | { readonly kind: 'schedule'; readonly at: number | null };
+  | { readonly kind: 'fatal'; readonly request: GroupRequest; readonly errorCode: number };
+
+export type GroupCommand = MemberCommand | ClassicCommand;
 
 export type GroupRequest =
   'FindCoordinator' | 'JoinGroup' | 'SyncGroup' | 'Heartbeat' | 'LeaveGroup' | 'StreamsGroupHeartbeat' | 'StreamsGroupDescribe';

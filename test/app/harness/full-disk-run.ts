@@ -4,7 +4,7 @@
  * `node --import tsx full-disk-run.ts passes|stops|restarts` prints what was seen as one line of JSON.
  */
 import { execFileSync } from 'node:child_process';
-import { cp, rename, rm } from 'node:fs/promises';
+import { cp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StreamsBuilder } from '../../../src/dsl/streams-builder.js';
@@ -56,6 +56,12 @@ async function allCame(): Promise<void> {
   if (new Set(counts).size !== counts.length) throw new Error('a count was committed twice');
 }
 
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = entries.filter((entry) => entry.isFile()).map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
 function output(): [string, string][] {
   return apps.kafka.records('out').map(({ key, value }) => [String(key), String(value)]);
 }
@@ -75,10 +81,11 @@ const scenarios: Readonly<Record<string, (stateDir: string) => Promise<object>>>
     const failed = failures();
     writeRound();
     await allCame();
-    await delay(1500);
+    const [tasks, image] = [join(stateDir, 'app', 'tasks'), join(stateDir, 'image')];
+    const full = await bytesIn(tasks);
+    await until('the disk is written to again', async () => (await bytesIn(tasks)) > full);
     const failedAfterwards = failures() - failed;
     // As a crash would leave it now: the log has the torn write in its middle.
-    const [tasks, image] = [join(stateDir, 'app', 'tasks'), join(stateDir, 'image')];
     await cp(tasks, image, { recursive: true });
     writeRound();
     await allCame();

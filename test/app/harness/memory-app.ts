@@ -84,9 +84,9 @@ export class MemoryApps {
   }
 }
 
-export async function until(what: string, condition: () => boolean, withinMs = 10_000): Promise<void> {
+export async function until(what: string, condition: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
   const deadline = Date.now() + withinMs;
-  while (!condition()) {
+  while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited too long until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
