@@ -16,6 +16,7 @@ import type { BenchOptions } from './options.js';
 import { parseOptions, usage } from './options.js';
 import type { RowResult } from './report/summary.js';
 import { formatMarkdown } from './report/markdown.js';
+import { drawCurves } from './report/pictures.js';
 import { formatTable } from './report/table.js';
 import { allRows } from './rows/all-rows.js';
 import type { Row } from './rows/row.js';
@@ -37,6 +38,7 @@ async function main(args: string[]): Promise<number> {
   console.log(formatTable(results));
   if (options.markdown !== null) await writeFile(options.markdown, formatMarkdown(results));
   if (options.json !== null) await writeFile(options.json, `${JSON.stringify({ rows: results }, null, 2)}\n`);
+  if (options.pictures !== null) await drawCurves(results, options.pictures);
   if (failed.length === 0) return 0;
   console.error(`No result: ${failed.join(', ')}`);
   return 1;
@@ -55,14 +57,21 @@ async function measure(rows: readonly Row[], options: BenchOptions): Promise<Out
   const scratch = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   keeper.addFolder(scratch);
   try {
-    await using stack = await startStack({ onProgress });
+    await using stack = await startStack({ onProgress, registry: rows.some(({ needsRegistry }) => needsRegistry) });
     const node = await compileNodeSide(await emptyFolder(scratch, 'node'), options.profile === null ? null : resolve(options.profile));
     const needsJava = !options.oursAlone && rows.some(({ against }) => against === 'Kafka Streams');
     const java = needsJava ? await buildJavaSide(await findJavaTools(), scratch, options.jvmArguments, onProgress) : null;
     const port = await connect(stack.bootstrapServers, 'bench');
     try {
-      const inputs = new Inputs(port, partitions, log);
-      const bench = new Bench(options, port, inputs, { brokers: stack.bootstrapServers, scratch, node, java, keeper });
+      const inputs = new Inputs(port, partitions, stack.registryUrl, log);
+      const bench = new Bench(options, port, inputs, {
+        brokers: stack.bootstrapServers,
+        registryUrl: stack.registryUrl,
+        scratch,
+        node,
+        java,
+        keeper,
+      });
       const outcome: Outcome = { results: [], failed: [] };
       for (const row of rows) {
         log(`${row.name}, against ${row.against}`);

@@ -34,6 +34,8 @@ export class Bench {
     readonly inputs: Inputs,
     private readonly parts: {
       readonly brokers: readonly string[];
+      /** Null when no row needs a schema registry. */
+      readonly registryUrl: string | null;
       readonly scratch: string;
       readonly node: NodeSide;
       readonly java: JavaSide | null;
@@ -52,9 +54,9 @@ export class Bench {
     return `bench-${what}-${++this.names}`;
   }
 
-  async freshTopic(what: string): Promise<string> {
+  async freshTopic(what: string, partitionCount = partitions): Promise<string> {
     const topic = this.freshName(what);
-    const [created] = await this.port.admin.createTopics([{ topic, partitions, replicationFactor: -1, configs: {} }]);
+    const [created] = await this.port.admin.createTopics([{ topic, partitions: partitionCount, replicationFactor: -1, configs: {} }]);
     if (created?.errorCode !== 0) throw new Error(`Topic ${topic}: ${created?.errorMessage ?? 'not created'}`);
     return topic;
   }
@@ -82,7 +84,12 @@ export class Bench {
   }
 
   startProgram(program: NodeProgram, values: ProgramArguments): SideProcess {
-    return this.start(this.parts.node.command(program, { bootstrap: this.brokers, ...values }));
+    return this.start(this.parts.node.command(program, { bootstrap: this.brokers, ...this.registry, ...values }));
+  }
+
+  private get registry(): ProgramArguments {
+    const { registryUrl } = this.parts;
+    return registryUrl === null ? {} : { registry: registryUrl };
   }
 
   private start(command: Command): SideProcess {

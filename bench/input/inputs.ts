@@ -1,8 +1,9 @@
 /** The input topics, each loaded when the first row asks for it and read by all rows after that. */
 import type { KafkaPort } from '../../src/kafka/port.js';
 import { RecordSender } from '../clients/record-sender.js';
+import { avroItems } from './item-schema.js';
 import type { KeyOrder, ValueKind } from './record-shape.js';
-import { keyIndexOf, keyOf, makeValues } from './record-shape.js';
+import { keyIndexOf, keyOf, makeItems, makeValues, valueBytes as usualValueBytes } from './record-shape.js';
 
 export interface Input {
   readonly topic: string;
@@ -19,6 +20,10 @@ export interface InputShape {
   readonly preload?: boolean;
   /** Default: `letters`. */
   readonly values?: ValueKind;
+  /** Of each value, when they are letters. Default: 100. */
+  readonly valueBytes?: number;
+  /** Default: 4. */
+  readonly partitions?: number;
   /**
    * `oneMillisecondEach`: record `i` has a time `i` milliseconds after a moment that all topics of a run share. `beforeAll`: all have the time just before that.
    * Default: the time of loading.
@@ -38,26 +43,40 @@ export class Inputs {
   constructor(
     private readonly port: KafkaPort,
     private readonly partitions: number,
+    private readonly registryUrl: string | null,
     private readonly log: (text: string) => void,
   ) {}
 
   /** The topic with records of this shape. */
   get(shape: InputShape): Promise<Input> {
-    const { records, keys, order, preload, values, eventTime, role } = shape;
-    const parts = [`bench-input-${records}-records-${keys}-keys`, order, preload ? 'preloaded' : undefined, values, eventTime, role];
+    const { records, keys, order, preload, values, eventTime, role, valueBytes, partitions } = shape;
+    const sizes = [
+      valueBytes === undefined ? undefined : `${valueBytes}-bytes`,
+      partitions === undefined ? undefined : `${partitions}-partitions`,
+    ];
+    const parts = [
+      `bench-input-${records}-records-${keys}-keys`,
+      ...sizes,
+      order,
+      preload ? 'preloaded' : undefined,
+      values,
+      eventTime,
+      role,
+    ];
     const topic = parts.filter((part) => part !== undefined).join('-');
     let input = this.loaded.get(topic);
     if (input === undefined) this.loaded.set(topic, (input = this.load(topic, shape)));
     return input;
   }
 
-  private async load(topic: string, { records, keys, order, preload, values: kind, eventTime }: InputShape): Promise<Input> {
+  private async load(topic: string, shape: InputShape): Promise<Input> {
+    const { records, keys, order, preload, eventTime, partitions = this.partitions } = shape;
     const preloaded = preload ? keys : 0;
     const all = preloaded + records;
     this.log(`Loading ${all.toLocaleString('en')} records with ${keys.toLocaleString('en')} keys`);
-    await this.port.admin.createTopics([{ topic, partitions: this.partitions, replicationFactor: -1, configs: {} }]);
+    await this.port.admin.createTopics([{ topic, partitions, replicationFactor: -1, configs: {} }]);
     const sender = await RecordSender.open(this.port, topic);
-    const values = makeValues(kind).map((value) => Buffer.from(value));
+    const values = await this.valuesOf(shape);
     for (let i = 0; i < all; i++) {
       const timestamp = eventTime === undefined ? Date.now() : this.firstEventTime + (eventTime === 'beforeAll' ? -1 : i);
       if (
@@ -67,5 +86,13 @@ export class Inputs {
     }
     await sender.flush();
     return { topic, records: all, keys };
+  }
+
+  private async valuesOf({ values = 'letters', valueBytes = usualValueBytes }: InputShape): Promise<Buffer[]> {
+    if (values !== 'avro') return makeValues(values, valueBytes).map((value) => Buffer.from(value));
+    if (this.registryUrl === null) throw new Error('Avro values need a schema registry');
+    const serde = avroItems(this.registryUrl);
+    await serde.prepare?.({ topic: 'bench', part: 'value' });
+    return makeItems().map((item) => Buffer.from(serde.serialize(item)));
   }
 }

@@ -11,7 +11,12 @@ import { buildTopology } from './topologies.js';
 import type { TopologyName } from './topologies.js';
 
 const options = new ReadArguments(process.argv.slice(2));
-const topics = { input: options.text('input'), other: options.text('other', ''), output: options.text('output') };
+const topics = {
+  input: options.text('input'),
+  other: options.text('other', ''),
+  output: options.text('output'),
+  registryUrl: options.text('registry', ''),
+};
 const topology = options.text('topology') as TopologyName;
 const threads = options.number('threads', 1);
 const config: StreamsConfig = {
@@ -20,6 +25,7 @@ const config: StreamsConfig = {
   stateDir: options.text('state-dir'),
   processingGuarantee: options.text('guarantee') === 'exactly_once' ? 'exactly_once' : 'at_least_once',
   commitInterval: options.number('commit-interval'),
+  transactionTimeout: options.number('transaction-timeout', 10_000),
 };
 const app = threads === 1 ? new StreamsApp(buildTopology(topology, topics), config) : await severalThreads();
 const stopAfter = options.number('stop-after', Infinity);

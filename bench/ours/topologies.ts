@@ -1,10 +1,13 @@
 import type { Topology } from '../../src/index.js';
+import { avroItems } from '../input/item-schema.js';
+import type { Item } from '../input/record-shape.js';
 import { joinWindows, serdes, sessions, StreamsBuilder, tumbling } from '../../src/index.js';
 
 export const topologyNames = [
   'map',
   'json-map',
   'count',
+  'avro-count',
   'repartition-count',
   'tumbling-count',
   'session-count',
@@ -18,12 +21,8 @@ export interface TopologyTopics {
   /** The table or the other stream of a join. */
   readonly other: string;
   readonly output: string;
-}
-
-interface Item {
-  readonly item: string;
-  readonly amount: number;
-  readonly note: string;
+  /** Of the Avro values' schema; empty where there are none. */
+  readonly registryUrl: string;
 }
 
 const strings = { keySerde: serdes.string, valueSerde: serdes.string };
@@ -31,7 +30,7 @@ const minute = 60_000;
 const joinedBytes = 50;
 
 /** The topologies of java/…/Topologies.java, operator by operator. Stores are the default: LevelDB. */
-export function buildTopology(name: TopologyName, { input, other, output }: TopologyTopics): Topology {
+export function buildTopology(name: TopologyName, { input, other, output, registryUrl }: TopologyTopics): Topology {
   const builder = new StreamsBuilder();
   switch (name) {
     case 'map':
@@ -49,6 +48,15 @@ export function buildTopology(name: TopologyName, { input, other, output }: Topo
     case 'count':
       builder
         .stream(input, strings)
+        .groupByKey()
+        .count({ materialized: { storeName: 'counts' } })
+        .toStream()
+        .to(output);
+      break;
+    case 'avro-count':
+      builder
+        .stream(input, { keySerde: serdes.string, valueSerde: avroItems(registryUrl) })
+        .filter(({ amount }) => amount > 0)
         .groupByKey()
         .count({ materialized: { storeName: 'counts' } })
         .toStream()

@@ -1,4 +1,5 @@
 import { commitLatencyRow } from './commit-latency.js';
+import { curveRows } from './curves.js';
 import { fetchRow, produceRow } from './raw-records.js';
 import { restartAfterKillRow } from './restart-after-kill.js';
 import { restoreRow } from './restore.js';
@@ -15,4 +16,5 @@ export const allRows: readonly Row[] = [
   startupRow,
   restoreRow,
   restartAfterKillRow,
+  ...curveRows,
 ];

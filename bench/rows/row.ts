@@ -11,6 +11,7 @@ export interface Row {
   readonly against: AppRival;
   /** It takes long: left out unless it is asked for by name. */
   readonly onlyIfNamed?: boolean;
+  readonly needsRegistry?: boolean;
   run(bench: Bench): Promise<readonly RowResult[]>;
 }
 

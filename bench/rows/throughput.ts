@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { untilAllCommitted } from '../harness/committed-offsets.js';
 import type { AppRival, Bench, Side } from '../harness/bench.js';
-import type { Input } from '../input/inputs.js';
+import type { Input, InputShape } from '../input/inputs.js';
 import { summarise } from '../report/summary.js';
 import { checkOutput } from './check-output.js';
 import type { Row, Sample } from './row.js';
@@ -14,6 +14,9 @@ export type Guarantee = 'exactly_once' | 'at_least_once';
 
 /** Milliseconds, the same on both sides: the default of both under exactly-once, Kafka Streams' default otherwise. */
 export const commitInterval: Readonly<Record<Guarantee, number>> = { exactly_once: 100, at_least_once: 30_000 };
+
+/** Milliseconds, where the commit interval is what is changed. */
+const transactionTimeout = 60_000;
 
 const timeoutMs = 600_000;
 
@@ -30,6 +33,8 @@ export const throughputRows: readonly Row[] = [
   { ...row('count-eos-100k-threads-2', workloads['count-100k'], 'exactly_once', 'Kafka Streams', 2), onlyIfNamed: true },
   row('count-alos-10k', workloads['count-10k'], 'at_least_once'),
   row('count-alos-100k', workloads['count-100k'], 'at_least_once'),
+  { ...row('avro-count-eos', workloads['avro-count'], 'exactly_once'), needsRegistry: true },
+  { ...row('avro-count-alos', workloads['avro-count'], 'at_least_once'), needsRegistry: true },
   row('tumbling-count-eos', workloads['tumbling-count'], 'exactly_once'),
   row('tumbling-count-alos', workloads['tumbling-count'], 'at_least_once'),
   row('session-count-eos', workloads['session-count'], 'exactly_once'),
@@ -48,16 +53,28 @@ export const throughputRows: readonly Row[] = [
 ];
 
 function row(name: string, workload: Workload, guarantee: Guarantee, against: AppRival = 'Kafka Streams', threads = 1): Row {
-  return { name, against, run: (bench) => run(bench, { name, workload, guarantee, against, threads }) };
+  return { name, against, run: (bench) => runThroughput(bench, { name, workload, guarantee, against, threads }) };
 }
 
-interface Throughput {
+export interface Throughput {
   readonly name: string;
   readonly workload: Workload;
   readonly guarantee: Guarantee;
   readonly against: AppRival;
   /** Stream threads of each side. */
   readonly threads: number;
+  readonly load?: Load;
+}
+
+/** What a point of a curve changes of its workload. */
+export interface Load {
+  readonly partitions?: number;
+  readonly valueBytes?: number;
+  /** Milliseconds. */
+  readonly commitInterval?: number;
+  readonly keys?: number;
+  /** Records of the measured span. */
+  readonly records?: number;
 }
 
 interface Inputs {
@@ -67,10 +84,14 @@ interface Inputs {
   readonly other: Input | null;
 }
 
-async function run(bench: Bench, what: Throughput): ReturnType<Row['run']> {
-  const { input, other } = what.workload;
-  const measured = Math.ceil(bench.options.records * shareOfRecords[what.against]);
-  const keys = input.preload ? Math.min(what.workload.keys, 5 * measured) : what.workload.keys;
+/** Both sides in turn; the result is named after `what`. */
+export async function runThroughput(bench: Bench, what: Throughput): ReturnType<Row['run']> {
+  const { load = {} } = what;
+  const { other, ...workload } = what.workload;
+  const input = { ...workload.input, ...sizesOf(load) };
+  const measured = load.records ?? Math.ceil(bench.options.records * shareOfRecords[what.against]);
+  const asked = load.keys ?? workload.keys;
+  const keys = input.preload ? Math.min(asked, 5 * measured) : asked;
   const records = measured + (input.preload ? 0 : Math.ceil(measured / 4));
   const inputs = {
     measured,
@@ -81,11 +102,15 @@ async function run(bench: Bench, what: Throughput): ReturnType<Row['run']> {
   return [summarise(what.name, 'records/s', 'higher', valuesOf(samples)), ...costRows(what.name, samples, 'CPU s per million records')];
 }
 
+function sizesOf({ partitions, valueBytes }: Load): Pick<InputShape, 'partitions' | 'valueBytes'> {
+  return { ...(partitions === undefined ? {} : { partitions }), ...(valueBytes === undefined ? {} : { valueBytes }) };
+}
+
 async function measure(bench: Bench, side: Side, what: Throughput, { measured, input, other }: Inputs): Promise<Sample> {
-  const { name, workload, guarantee, against, threads } = what;
+  const { name, workload, guarantee, against, threads, load = {} } = what;
   const { topology, repartition } = workload;
   const applicationId = bench.freshName(name);
-  const output = await bench.freshTopic(`${name}-output`);
+  const output = await bench.freshTopic(`${name}-output`, load.partitions);
   const stateDir = await bench.stateDirectory(applicationId);
   const toProcess = input.records * (repartition === undefined ? 1 : 2) + (other?.records ?? 0);
   const settings = {
@@ -96,10 +121,12 @@ async function measure(bench: Bench, side: Side, what: Throughput, { measured, i
     'state-dir': stateDir,
     guarantee,
     ...(threads === 1 ? {} : { threads }),
-    'commit-interval': commitInterval[guarantee],
+    'commit-interval': load.commitInterval ?? commitInterval[guarantee],
+    // The default of both is ten seconds, and must be above the interval.
+    ...(load.commitInterval === undefined ? {} : { 'transaction-timeout': transactionTimeout }),
     ...(other === null ? {} : { other: other.topic }),
     // The next regular commit may be half a minute away: the one of closing counts.
-    ...(guarantee === 'at_least_once' ? { 'stop-after': toProcess } : {}),
+    ...(guarantee === 'at_least_once' || load.commitInterval !== undefined ? { 'stop-after': toProcess } : {}),
   };
   const app = bench.startApp(side, settings, against);
   try {

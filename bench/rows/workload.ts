@@ -27,6 +27,7 @@ export const workloads = {
   'json-map': { topology: 'json-map', keys: 100_000, input: { values: 'json' }, output: 'recordEach' },
   'count-10k': { topology: 'count', keys: 10_000, input: {}, output: 'counts' },
   'count-100k': { topology: 'count', keys: 100_000, input: {}, output: 'counts' },
+  'avro-count': { topology: 'avro-count', keys: 10_000, input: { values: 'avro' }, output: 'counts' },
   'count-10m': { topology: 'count', keys: 10_000_000, input: { preload: true }, output: 'counts' },
   'repartition-count': { topology: 'repartition-count', keys: 10_000, input: {}, repartition: 'by-number-repartition', output: 'counts' },
   'tumbling-count': { topology: 'tumbling-count', keys: 10_000, input: { eventTime }, output: 'counts' },

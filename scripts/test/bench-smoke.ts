@@ -12,6 +12,7 @@ const rows = [
   'produce',
   'fetch',
   'json-map-eos',
+  'avro-count-eos',
   'tumbling-count-eos',
   'session-count-eos',
   'repartition-count-alos',

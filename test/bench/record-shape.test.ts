@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { keyIndexOf, keyOf, makeValues, valueBytes } from '../../bench/input/record-shape.js';
+import { keyIndexOf, keyOf, makeItems, makeValues, valueBytes } from '../../bench/input/record-shape.js';
 
 describe('records of the benchmarks', () => {
   it('have 16-byte keys and 100-byte values, the same in every run', () => {
@@ -13,6 +13,15 @@ describe('records of the benchmarks', () => {
       expect(Buffer.byteLength(value)).toBe(valueBytes);
       expect(JSON.parse(value)).toEqual({ item: expect.any(String), amount: expect.any(Number), note: expect.any(String) });
     }
+  });
+
+  it('have values of another size when asked for', () => {
+    expect(makeValues('letters', 10_000).map((value) => value.length)).toEqual(makeValues().map(() => 10_000));
+  });
+
+  it('have the same items for Avro in every run', () => {
+    expect(makeItems()).toEqual(makeItems());
+    expect(makeItems()[0]).toEqual({ item: expect.any(String), amount: expect.any(Number), note: expect.any(String) });
   });
 
   it('spread over all keys', () => {

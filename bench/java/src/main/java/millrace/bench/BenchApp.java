@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
@@ -44,6 +45,7 @@ public final class BenchApp {
         config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, (int) options.number("threads", 1));
         config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guaranteeOf(options));
         config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, options.text("commit-interval"));
+        config.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), (int) options.number("transaction-timeout", 10_000));
         config.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
         return config;
     }

@@ -34,6 +34,13 @@ final class Topologies {
                 builder.stream(input, Consumed.with(STRING, items)).mapValues(Item::withOneMore).to(output, Produced.with(STRING, items));
             }
             case "count" -> counts(byKey(builder, input).count(Materialized.as("counts")).toStream(), output);
+            case "avro-count" -> counts(
+                builder.stream(input, Consumed.with(STRING, AvroItem.serde()))
+                    .filter((key, item) -> (int) item.get("amount") > 0)
+                    .groupByKey(Grouped.with(STRING, AvroItem.serde()))
+                    .count(Materialized.as("counts"))
+                    .toStream(),
+                output);
             case "repartition-count" -> counts(
                 strings(builder, input)
                     .groupBy((key, value) -> key.substring(4), Grouped.with("by-number", STRING, STRING))
