@@ -9,6 +9,8 @@ export type SideReport =
   | { readonly event: 'state'; readonly at: number; readonly state: string }
   /** Every 10 ms: records processed since the start, CPU time of the process, ms. */
   | { readonly event: 'progress'; readonly at: number; readonly processed: number; readonly cpuMs: number }
+  /** Told four times a second when asked for: partitions of the tasks that run here; copies kept here, and records that all of them are behind. */
+  | { readonly event: 'tasks'; readonly at: number; readonly active: readonly number[]; readonly copies: number; readonly lag: number }
   /** A store is restored; `records` over all stores so far. */
   | { readonly event: 'restored'; readonly at: number; readonly records: number }
   /** What a producer or consumer program measured itself, after its warm-up. */

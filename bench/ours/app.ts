@@ -26,6 +26,7 @@ const config: StreamsConfig = {
   processingGuarantee: options.text('guarantee') === 'exactly_once' ? 'exactly_once' : 'at_least_once',
   commitInterval: options.number('commit-interval'),
   transactionTimeout: options.number('transaction-timeout', 10_000),
+  ...groupConfig(),
 };
 const app = threads === 1 ? new StreamsApp(buildTopology(topology, topics), config) : await severalThreads();
 const stopAfter = options.number('stop-after', Infinity);
@@ -36,10 +37,22 @@ app.on('error', (error) => {
   process.exit(1);
 });
 app.setRestoreListener(restoreReports());
+if (options.text('tell-tasks', 'no') === 'yes') setInterval(reportTasks, 250);
 sayReport({ event: 'starting' });
 await Promise.all([app.start(), Promise.race([endOfInput(), enoughProcessed()]).then(() => app.close())]);
 reportProgress();
 process.exit(0);
+
+/** The broker has the rest of the settings of a streams group. */
+function groupConfig(): Partial<StreamsConfig> {
+  const groupProtocol = options.text('group-protocol', 'classic');
+  if (groupProtocol === 'streams') return { groupProtocol };
+  return {
+    numStandbyReplicas: options.number('standbys', 0),
+    sessionTimeout: options.number('session-timeout', 10_000),
+    probingRebalanceInterval: options.number('probing-interval', 600_000),
+  };
+}
 
 /** Workers share the environment, not the arguments. */
 function severalThreads(): Promise<StreamsApp> {
@@ -55,6 +68,13 @@ function restoreReports(): RestoreListener {
       sayReport({ event: 'restored', records });
     },
   };
+}
+
+function reportTasks(): void {
+  const { tasks, standbys } = app.metrics();
+  const running = Object.keys(tasks).filter((id) => tasks[id]?.active);
+  const lag = Object.values(standbys).reduce((sum, copy) => sum + copy.lag, 0);
+  sayReport({ event: 'tasks', active: running.map((id) => Number(id.split('_')[1])), copies: Object.keys(standbys).length, lag });
 }
 
 /** Reads the tasks' own counters every 10 ms, so that nothing is counted on the record path. */

@@ -1,6 +1,7 @@
 import { commitLatencyRow } from './commit-latency.js';
 import { curveRows } from './curves.js';
 import { fetchRow, produceRow } from './raw-records.js';
+import { rebalanceStallRows } from './rebalance-stall.js';
 import { restartAfterKillRow } from './restart-after-kill.js';
 import { restoreRow } from './restore.js';
 import { startupRow } from './startup.js';
@@ -17,4 +18,5 @@ export const allRows: readonly Row[] = [
   restoreRow,
   restartAfterKillRow,
   ...curveRows,
+  ...rebalanceStallRows,
 ];

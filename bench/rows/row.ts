@@ -22,6 +22,8 @@ export interface Sample {
   readonly cpu: number;
   /** Peak resident memory; null where the system does not tell. */
   readonly memoryBytes: number | null;
+  /** Told with each round, beside the rest. */
+  readonly note?: string;
 }
 
 /** A row of one duration in seconds, beside Kafka Streams. */
@@ -49,7 +51,9 @@ export async function inTurn<S extends Sample>(bench: Bench, row: string, measur
       samples[side].push(sample);
       const memory = sample.memoryBytes === null ? '' : `, ${(sample.memoryBytes / 1e6).toFixed(0)} MB`;
       console.error(
-        pc.dim(`${row} round ${round} ${side}: ${Number(sample.value.toPrecision(4))} (CPU ${sample.cpu.toPrecision(3)}${memory})`),
+        pc.dim(
+          `${row} round ${round} ${side}: ${Number(sample.value.toPrecision(4))} (CPU ${sample.cpu.toPrecision(3)}${memory}) ${sample.note ?? ''}`,
+        ),
       );
     }
   }

@@ -72,7 +72,7 @@ export interface StreamsConfig {
   readonly groupProtocol?: 'classic' | 'streams' | 'auto';
   /** The group drops a member that is silent for so long, ms. Default 10 000. */
   readonly sessionTimeout?: number;
-  /** Milliseconds. Default 3000; below a third of `sessionTimeout` is wise. */
+  /** How often the instance says that it lives, and so how soon it hears of others that come and go, ms. Default 1000; below a third of `sessionTimeout` is wise. */
   readonly heartbeatInterval?: number;
   /**
    * How long the group waits for members to give up partitions, ms. Default 300 000. A member whose user function or commit takes longer gives them up without
@@ -205,7 +205,7 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     maxTaskIdleMs: config.maxTaskIdleMs ?? 0,
     autoOffsetReset: config.autoOffsetReset ?? 'earliest',
     sessionTimeout: config.sessionTimeout ?? 10_000,
-    heartbeatInterval: config.heartbeatInterval ?? 3000,
+    heartbeatInterval: config.heartbeatInterval ?? 1000,
     rebalanceTimeout: config.rebalanceTimeout ?? 300_000,
     transactionTimeout: config.transactionTimeout ?? 10_000,
     applicationServer: config.applicationServer ?? null,
@@ -375,7 +375,7 @@ function findFaults(config: StreamsConfig): string[] {
   milliseconds(faults, config, 'stateCleanupDelay', 0);
   if (config.processingGuarantee !== 'at_least_once' && (config.commitInterval ?? 100) >= (config.transactionTimeout ?? 10_000))
     faults.push('commitInterval must be below transactionTimeout');
-  if ((config.heartbeatInterval ?? 3000) >= (config.sessionTimeout ?? 10_000))
+  if ((config.heartbeatInterval ?? 1000) >= (config.sessionTimeout ?? 10_000))
     faults.push('heartbeatInterval must be below sessionTimeout');
   if (
     config.replicationFactor !== undefined &&

@@ -229,6 +229,8 @@ export class GroupMachine {
 
   private onAssignment(assignment: MemberAssignment): void {
     this.settledNow = assignment.settled;
+    if (assignment.settled) this.session.awaitNothing();
+    else this.session.awaitRebalance(this.now);
     const revoked = this.ownership.beginShrink(assignment.activeTasks);
     if (revoked.length > 0) {
       this.enter('revoking');

@@ -15,7 +15,7 @@ export interface GroupMemberOptions extends MemberShellOptions {
   readonly sessionTimeoutMs?: number;
   /** Milliseconds that a rebalance waits for a member to give up tasks and rejoin. Default 300 000. */
   readonly rebalanceTimeoutMs?: number;
-  /** Milliseconds between heartbeats, which is also how fast a rebalance is noticed. Default 3000. */
+  /** Milliseconds between heartbeats, which is also how fast a rebalance is noticed. Default 1000. */
   readonly heartbeatIntervalMs?: number;
   /** Last id told by `onMemberId` before this process was restarted: its member is replaced at once instead of waiting for its session to end. */
   readonly previousMemberId?: string;

@@ -15,7 +15,7 @@ import { MemberShell } from './member-shell.js';
 export const groupProtocolName = 'millrace-v1';
 export const defaultSessionTimeoutMs = 10_000;
 export const defaultRebalanceTimeoutMs = 300_000;
-export const defaultHeartbeatIntervalMs = 3000;
+export const defaultHeartbeatIntervalMs = 1000;
 
 export class GroupMember extends MemberShell<GroupEvent, ClassicCommand, GroupMemberOptions> {
   protected readonly machine: GroupMachine;

@@ -4,9 +4,14 @@
  * Pessimistic on purpose: an answer proves that the member was alive when it *sent* the request, not when the answer was read, since the event loop
  * may have been blocked in between. So `doubtful` is true at the latest when the broker may have dropped the member.
  */
+/** While a follow-up rebalance is known to come. An owner that takes longer to give its tasks up is waited for at the usual pace. */
+const quickMs = 250;
+const quickForMs = 30_000;
+
 export class MemberSession {
   private aliveAt = 0;
   private dueAt = 0;
+  private quickUntil = 0;
   private underWay: { readonly attempt: number; readonly sentAt: number } | null = null;
 
   constructor(
@@ -37,7 +42,17 @@ export class MemberSession {
 
   sent(attempt: number, now: number): void {
     this.underWay = { attempt, sentAt: now };
-    this.dueAt = now + this.heartbeatIntervalMs;
+    this.dueAt = now + (now < this.quickUntil ? this.quickIntervalMs : this.heartbeatIntervalMs);
+  }
+
+  /** The tasks that move run nowhere until every member has heard of the follow-up rebalance, so heartbeats ask for it often. */
+  awaitRebalance(now: number): void {
+    this.quickUntil = now + quickForMs;
+    this.dueAt = Math.min(this.dueAt, now + this.quickIntervalMs);
+  }
+
+  awaitNothing(): void {
+    this.quickUntil = 0;
   }
 
   get isIdle(): boolean {
@@ -70,5 +85,9 @@ export class MemberSession {
   /** When to look again: the next heartbeat, or the end of the patience with the one under way. */
   nextAt(): number {
     return this.underWay === null ? this.dueAt : this.underWay.sentAt + this.timeoutMs + 1;
+  }
+
+  private get quickIntervalMs(): number {
+    return Math.min(quickMs, this.heartbeatIntervalMs);
   }
 }

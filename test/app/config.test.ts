@@ -36,7 +36,7 @@ describe('defaults', () => {
       groupProtocol: 'classic',
       autoOffsetReset: 'earliest',
       sessionTimeout: 10_000,
-      heartbeatInterval: 3000,
+      heartbeatInterval: 1000,
       rebalanceTimeout: 300_000,
       transactionTimeout: 10_000,
       applicationServer: null,

@@ -61,6 +61,12 @@ class Driver {
     return this.tell({ kind: 'syncAnswered', attempt: this.get('sync').attempt, errorCode: 0, assignment });
   }
 
+  /** As `synced`, with tasks still to be given up by somebody. */
+  syncedForNow(...tasks: readonly string[]): this {
+    const assignment = { ...emptyAssignment, activeTasks: tasks.map(parseTaskId), settled: false };
+    return this.tell({ kind: 'syncAnswered', attempt: this.get('sync').attempt, errorCode: 0, assignment });
+  }
+
   syncRefused(errorCode: number): this {
     return this.tell({ kind: 'syncAnswered', attempt: this.get('sync').attempt, errorCode, assignment: null });
   }
@@ -166,6 +172,28 @@ describe('a rebalance', () => {
     expect(driver.wait(3000).kinds()).toEqual(['heartbeat']);
     expect(driver.tell({ kind: 'revocationDone', revocation }).kinds()).toEqual(['assigned', 'join']);
     expect(driver.get('join').claim.tasks.map(formatTaskId)).toEqual(['0_0', '0_2']);
+  });
+
+  it('that is to be followed by another one is asked for often, for half a minute at most', () => {
+    const driver = new Driver().tell({ kind: 'start' }).find().joined().syncedForNow('0_0');
+    const beats = (): number => {
+      let count = 0;
+      for (let waited = 0; waited < 15_000; waited += 50) {
+        if (!driver.wait(50).kinds().includes('heartbeat')) continue;
+        count++;
+        driver.tell({ kind: 'heartbeatAnswered', attempt: driver.get('heartbeat').attempt, errorCode: 0 });
+      }
+      return count;
+    };
+    expect([beats(), beats(), beats()]).toEqual([60, 60, 5]);
+  });
+
+  it('that leaves nothing to be done brings the usual heartbeats back', () => {
+    const driver = new Driver().tell({ kind: 'start' }).find().joined().syncedForNow('0_0').wait(250);
+    driver.tell({ kind: 'heartbeatAnswered', attempt: driver.get('heartbeat').attempt, errorCode: 27 });
+    driver.joined({ generation: 2 }).synced('0_0', '0_1');
+    expect(driver.wait(2999).kinds()).toEqual([]);
+    expect(driver.wait(1).kinds()).toEqual(['heartbeat']);
   });
 
   it('does not cut a revocation short', () => {

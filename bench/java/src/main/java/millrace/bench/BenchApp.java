@@ -30,6 +30,7 @@ public final class BenchApp {
         reports.starting();
         streams.start();
         progress.start();
+        if (options.isYes("tell-tasks")) Tasks.tell(streams, reports);
         done.await();
         streams.close(CloseOptions.groupMembershipOperation(CloseOptions.GroupMembershipOperation.LEAVE_GROUP).withTimeout(Duration.ofSeconds(60)));
         progress.stop();
@@ -47,6 +48,10 @@ public final class BenchApp {
         config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, options.text("commit-interval"));
         config.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), (int) options.number("transaction-timeout", 10_000));
         config.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
+        options.ifGiven("group-protocol", value -> config.put(StreamsConfig.GROUP_PROTOCOL_CONFIG, value));
+        options.ifGiven("standbys", value -> config.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, value));
+        options.ifGiven("session-timeout", value -> config.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), value));
+        options.ifGiven("probing-interval", value -> config.put(StreamsConfig.PROBING_REBALANCE_INTERVAL_MS_CONFIG, value));
         return config;
     }
 

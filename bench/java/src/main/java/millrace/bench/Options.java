@@ -2,6 +2,7 @@ package millrace.bench;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /** Arguments of the form {@code --name value}. */
 final class Options {
@@ -17,6 +18,15 @@ final class Options {
         String value = values.get(name);
         if (value == null) throw new IllegalArgumentException("--" + name + " is missing");
         return value;
+    }
+
+    boolean isYes(String name) {
+        return "yes".equals(values.get(name));
+    }
+
+    void ifGiven(String name, Consumer<String> use) {
+        String value = values.get(name);
+        if (value != null) use.accept(value);
     }
 
     long number(String name, long otherwise) {

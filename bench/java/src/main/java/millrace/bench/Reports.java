@@ -2,6 +2,7 @@ package millrace.bench;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.streams.processor.StateRestoreListener;
@@ -22,6 +23,10 @@ final class Reports {
     void progress(long processed) {
         long cpuMs = system.getProcessCpuTime() / 1_000_000;
         print("\"event\":\"progress\",\"processed\":" + processed + ",\"cpuMs\":" + cpuMs);
+    }
+
+    void tasks(List<Integer> active, int copies, long lag) {
+        print("\"event\":\"tasks\",\"active\":" + active + ",\"copies\":" + copies + ",\"lag\":" + lag);
     }
 
     StateRestoreListener restoreListener() {
