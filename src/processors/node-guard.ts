@@ -19,6 +19,8 @@ export interface NodeFailure {
   readonly node: string;
   readonly key: unknown;
   readonly value: unknown;
+  /** It is not the record in work that failed, but one that had waited (`FailedRow`). */
+  readonly isOfWaiting: boolean;
   readonly timestamp: number;
   /** 1 the first time, more when the node was called again. */
   readonly attempt: number;
@@ -117,14 +119,16 @@ export class NodeGuard implements Downstream {
       this.onFatal(error);
       throw error;
     }
-    const of = error instanceof FailedRow ? error : { error, key, value };
+    const isOfWaiting = error instanceof FailedRow;
+    const of = isOfWaiting ? error : { error, key, value };
     const obey = (verdict: ProcessingVerdict): MaybeAsync => {
       if (verdict === 'skip') return;
       if (verdict === 'retry') return this.call(key, value, timestamp, punctuator, attempt + 1, call);
       throw this.failed(of.error);
     };
     const { nodeName, repeatable } = this;
-    const verdict = this.onError({ error: of.error, node: nodeName, key: of.key, value: of.value, timestamp, attempt, call, repeatable });
+    const failure = { error: of.error, node: nodeName, key: of.key, value: of.value, isOfWaiting, timestamp, attempt, call, repeatable };
+    const verdict = this.onError(failure);
     return typeof verdict === 'string' ? obey(verdict) : verdict.then(obey);
   }
 

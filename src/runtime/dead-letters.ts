@@ -8,8 +8,17 @@ import type { TaskRecord } from './task-record.js';
  * Writes failed input records, byte for byte, to the dead-letter topic as part of the epoch in work, so that under exactly-once a dead letter appears
  * once and only if the epoch commits. Headers follow Kafka Streams' (KIP-1034); two of our own say which node of which task failed.
  *
- * What fails outside of any input record (a timer, results sent at a commit) has no bytes: its dead letter has neither key nor value, and a header with the key as text.
+ * What fails outside of any input record (a timer, results sent at a commit), and a record that had waited for another, has no bytes: its dead letter has neither key nor value, and a
+ * header with the key as text.
  */
+/** Where it failed, and on what. */
+export interface FailedAt {
+  readonly node: string;
+  readonly key: unknown;
+  /** It is not the record in work that failed: its bytes must not be taken for those that did. */
+  readonly hasNoBytes?: boolean | undefined;
+}
+
 export class DeadLetters {
   constructor(
     private readonly topic: string | null,
@@ -17,13 +26,13 @@ export class DeadLetters {
     private readonly taskId: string,
   ) {}
 
-  async write(record: TaskRecord, error: Error, node: string, nodeKey: unknown): Promise<void> {
+  async write(record: TaskRecord, error: Error, { node, key, hasNoBytes = false }: FailedAt): Promise<void> {
     const { topic } = this;
     if (topic === null)
       throw new MillraceError('MILL_CONFIG_INVALID', 'a handler answered "deadLetter" but no deadLetterTopic is set', { cause: error });
     const partitions = await this.output.partitionCount(topic);
     record.mustBeOpen();
-    const { source } = record;
+    const source = hasNoBytes ? null : record.source;
     const hasKey = source !== null && source.keyStart >= 0;
     const partition = hasKey
       ? partitionForKey(source.buffer, source.keyStart, source.keyEnd, partitions)
@@ -32,7 +41,7 @@ export class DeadLetters {
       const headers = [
         ...(source?.headers() ?? []),
         ...errorHeaders(record, error, stackChars),
-        ...this.placeHeaders(node, source === null ? nodeKey : undefined),
+        ...this.placeHeaders(node, source === null ? key : undefined),
       ];
       this.output
         .builder(topic, partition)

@@ -18,8 +18,10 @@ interface Failure {
   readonly place: FailurePlace;
   /** Whether what failed can be done again here and now. */
   readonly repeatable: boolean;
-  /** What the node got, for failures outside of any input record. */
+  /** What the node got, for failures of something else than the record in work. */
   readonly key?: unknown;
+  /** Not the record in work has failed, but one that had waited, whose bytes nobody has any more. */
+  readonly isOfWaiting?: boolean;
 }
 
 /** The record is given up, or what failed is to be done again. */
@@ -100,12 +102,13 @@ export class TaskFailures {
   }
 
   /** A user function that threw or rejected. */
-  processing({ error, node, key, value, attempt, call, repeatable }: NodeFailure): Verdict | Promise<Verdict> {
+  processing({ error, node, key, value, isOfWaiting, attempt, call, repeatable }: NodeFailure): Verdict | Promise<Verdict> {
     this.record.mustBeOpen();
     this.env.metrics.processingErrors++;
     const place = this.placeIn(node, call);
     const failed = this.describe(place, attempt, repeatable);
-    const failure: Failure = { code: 'MILL_PROCESSING', what: `${node} failed on the record`, error, failed, place, repeatable, key };
+    const what = `${node} failed on the record`;
+    const failure: Failure = { code: 'MILL_PROCESSING', what, error, failed, place, repeatable, key, isOfWaiting };
     return this.decide(failure, () => askHandler(this.env.errors.processing, asError(error), { ...failed, key, value }));
   }
 
@@ -131,7 +134,7 @@ export class TaskFailures {
   deadLetter(node: string, error: MillraceError, key: unknown): Promise<void> {
     this.record.mustBeOpen();
     this.env.metrics.deadLetters++;
-    return this.deadLetters.write(this.record, error, node, key);
+    return this.deadLetters.write(this.record, error, { node, key });
   }
 
   private decide(failure: Failure, ask: () => HandlerAnswer | Promise<HandlerAnswer>): Verdict | Promise<Verdict> {
@@ -171,12 +174,14 @@ export class TaskFailures {
         this.giveUp(failure, answer);
         if (answer === 'continue') return 'skip';
         this.env.metrics.deadLetters++;
-        return this.deadLetters.write(this.record, asError(error), failed.node, failure.key).then(
-          () => 'skip' as const,
-          (thrown: unknown) => {
-            throw this.doom(thrown);
-          },
-        );
+        return this.deadLetters
+          .write(this.record, asError(error), { node: failed.node, key: failure.key, hasNoBytes: failure.isOfWaiting })
+          .then(
+            () => 'skip' as const,
+            (thrown: unknown) => {
+              throw this.doom(thrown);
+            },
+          );
       default:
         throw this.doom(handlerFailed(failure, `it answered ${String(answer)}`));
     }

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { StreamJoinOptions } from '../../src/dsl/options.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { KStream } from '../../src/dsl/kstream.js';
+import { serdes } from '../../src/serdes/serdes.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import { joinWindows } from '../../src/time/join-windows.js';
 import { runTopology, strings, type Input } from './run-topology.js';
@@ -188,6 +189,25 @@ describe('streams with changed keys', () => {
 });
 
 describe('a joiner that throws on a record without a partner', () => {
+  it('leaves a dead letter without the bytes of the record that closed the window', async () => {
+    const builder = new StreamsBuilder();
+    outer((l, r) => {
+      if (l === 'bad') throw new Error('boom');
+      return pair(l, r);
+    })(builder);
+    await using driver = new TopologyTestDriver(builder.build(), { processingHandler: 'deadLetter', deadLetterTopic: 'dead' });
+    const l = driver.inputTopic('L', strings);
+    await l.pipe('k', 'bad', { timestamp: 0 });
+    await l.pipe('other', 'good', { timestamp: 100, headers: [{ key: 'trace', value: Buffer.from('of the good one') }] });
+
+    const [dead, ...more] = driver.outputTopic('dead', { keySerde: serdes.bytes, valueSerde: serdes.bytes }).readAll();
+    const headers = Object.fromEntries(dead!.headers.map(({ key, value }) => [key, String(value)]));
+    expect(more).toEqual([]);
+    expect([dead!.key, dead!.value]).toEqual([null, null]);
+    expect(headers).toMatchObject({ '__millrace.errors.key': 'k', '__streams.errors.message': 'boom', '__streams.errors.topic': 'L' });
+    expect(headers).not.toHaveProperty('trace');
+  });
+
   it.each(['now', 'later'])('(%s) fails once: the record is gone, those behind it leave, and so do all records to come', async (when) => {
     const builder = new StreamsBuilder();
     const joiner = (l: Pair, r: Pair): string | Promise<string> => {

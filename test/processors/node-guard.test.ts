@@ -33,6 +33,7 @@ describe('node guard', () => {
       node: 'KSTREAM-MAP-1',
       key: 'k',
       value: 'v',
+      isOfWaiting: false,
       timestamp: 7,
       attempt: 1,
       call: 0,
