@@ -1,13 +1,16 @@
 /** One instance of a counting app with its query server, in a process that the test may kill. */
-import { serdes, StreamsApp, StreamsBuilder } from 'millrace';
+import { serdes, StreamsApp, StreamsBuilder, type StreamsConfig } from 'millrace';
 import { createQueryServer } from 'millrace/query-server';
 
-const { topic, applicationId, port, stateDir } = JSON.parse(process.env['QUERY_INSTANCE'] ?? '') as {
+const { topic, applicationId, port, stateDir, groupProtocol } = JSON.parse(process.env['QUERY_INSTANCE'] ?? '') as {
   readonly topic: string;
   readonly applicationId: string;
   readonly port: number;
   readonly stateDir: string;
+  readonly groupProtocol: 'classic' | 'streams';
 };
+/** The broker has that of a streams group. */
+const session: Partial<StreamsConfig> = groupProtocol === 'classic' ? { sessionTimeout: 6000 } : {};
 
 const builder = new StreamsBuilder();
 builder
@@ -20,7 +23,8 @@ const app = new StreamsApp(builder.build(), {
   stateDir,
   bootstrapServers: process.env['KAFKA_BROKERS'] ?? '',
   applicationServer: `127.0.0.1:${port}`,
-  sessionTimeout: 6000,
+  groupProtocol,
+  ...session,
 });
 await createQueryServer(app, { port, forwardTimeout: 1000 });
 // Without its test the process has no reason to live.

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { alterGroupSettings } from '../../scripts/stack/group-settings.js';
 import { serdes, StreamsBuilder } from '../../src/index.js';
 import { until } from '../faults/until.js';
 import { Scenario } from '../pitfalls/scenario.js';
@@ -20,32 +21,38 @@ async function begin(name: string): Promise<Scenario> {
   return scenario;
 }
 
+const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
+const quickSession = { 'streams.session.timeout.ms': '3000', 'streams.heartbeat.interval.ms': '1000' };
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
 const keys = Array.from({ length: 24 }, (_, i) => `key-${i}`);
 
 describe('queries under load', () => {
-  it('any of two instances answers for every key, never with less than before; after kill -9 the other one does', async () => {
-    const scenario = await begin('queries');
-    const topic = await scenario.topic('in', 4);
-    const folder = await mkdtemp(join(tmpdir(), 'millrace-queries-'));
-    closers.push(() => rm(folder, { recursive: true, force: true }));
-    const [a, b] = [await startInstance(topic, folder, 'a'), await startInstance(topic, folder, 'b')];
-    const input = new Input(scenario, topic);
-    const readers = [a, b].map((instance) => new Reader(instance.port));
+  it.each(['classic', 'streams'] as const)(
+    'any of two instances answers for every key, never with less than before; after kill -9 the other one does (%s group)',
+    async (groupProtocol) => {
+      const scenario = await begin(`queries-${groupProtocol}`);
+      const topic = await scenario.topic('in', 4);
+      if (groupProtocol === 'streams') await alterGroupSettings(brokers, `${topic}-app`, quickSession);
+      const folder = await mkdtemp(join(tmpdir(), 'millrace-queries-'));
+      closers.push(() => rm(folder, { recursive: true, force: true }));
+      const [a, b] = [await startInstance(topic, folder, 'a', groupProtocol), await startInstance(topic, folder, 'b', groupProtocol)];
+      const input = new Input(scenario, topic);
+      const readers = [a, b].map((instance) => new Reader(instance.port));
 
-    await input.sendFor(readers, async () => {
-      await until('both answer for all keys', async () => (await readers[0]!.hasAll()) && (await readers[1]!.hasAll()), 60_000);
-    });
-    b.child.kill('SIGKILL');
-    await once(b.child, 'exit');
-    await input.sendFor([readers[0]!], async () => {
-      await until('the one left answers for all keys', () => readers[0]!.hasAll(), 60_000);
-    });
-    await until('every record is counted', async () => (await readers[0]!.readAll()).every((count) => count === input.sent), 60_000);
-    expect([...readers[0]!.faults, ...readers[1]!.faults]).toEqual([]);
-    expect(readers[0]!.statuses.has(200)).toBe(true);
-    expect([...readers[0]!.statuses].filter((status) => ![200, 502, 503, 508].includes(status))).toEqual([]);
-  });
+      await input.sendFor(readers, async () => {
+        await until('both answer for all keys', async () => (await readers[0]!.hasAll()) && (await readers[1]!.hasAll()), 60_000);
+      });
+      b.child.kill('SIGKILL');
+      await once(b.child, 'exit');
+      await input.sendFor([readers[0]!], async () => {
+        await until('the one left answers for all keys', () => readers[0]!.hasAll(), 60_000);
+      });
+      await until('every record is counted', async () => (await readers[0]!.readAll()).every((count) => count === input.sent), 60_000);
+      expect([...readers[0]!.faults, ...readers[1]!.faults]).toEqual([]);
+      expect(readers[0]!.statuses.has(200)).toBe(true);
+      expect([...readers[0]!.statuses].filter((status) => ![200, 502, 503, 508].includes(status))).toEqual([]);
+    },
+  );
 
   it('committed reads never show what an abort takes back', async () => {
     const scenario = await begin('aborts');
@@ -101,13 +108,13 @@ interface Instance {
   readonly port: number;
 }
 
-async function startInstance(topic: string, folder: string, name: string): Promise<Instance> {
+async function startInstance(topic: string, folder: string, name: string, groupProtocol: 'classic' | 'streams'): Promise<Instance> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;
   probe.close();
   await once(probe, 'close');
-  const setup = { topic, applicationId: `${topic}-app`, port, stateDir: join(folder, name) };
+  const setup = { topic, applicationId: `${topic}-app`, port, stateDir: join(folder, name), groupProtocol };
   const child = fork(join('integration-tests', 'queries', 'instance.ts'), {
     execArgv: ['--import', 'tsx'],
     env: { ...process.env, NODE_OPTIONS: '', QUERY_INSTANCE: JSON.stringify(setup) },

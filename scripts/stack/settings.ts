@@ -36,6 +36,7 @@ export function brokerSettings(brokers: BrokerCount): Readonly<Record<string, st
     // Lets a test wait seconds, not half a minute, for a dead member to be noticed; clients keep their own defaults.
     'group.min.session.timeout.ms': '1000',
     'group.streams.min.session.timeout.ms': '1000',
+    'group.streams.min.heartbeat.interval.ms': '500',
     // Example data carries its own, old event time: a broker that counts retention by it deletes the topic after 30 s.
     'log.retention.ms': '-1',
   };
