@@ -32,6 +32,7 @@ export type {
   RestartOptions,
 } from './runtime/restart-strategy.js';
 export type { StreamsConfig } from './app/config.js';
+export type { ThreadResourceLimits } from './app/thread-limits.js';
 export type { TopologyContext, TopologyFactory, TopologyModule } from './app/topology-module.js';
 export { catchUpSeconds } from './observability/catch-up.js';
 export { latestRevision } from './processors/latest-revision.js';

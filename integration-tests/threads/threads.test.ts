@@ -135,6 +135,25 @@ describe('an app of two stream threads', () => {
     expect(only.errors).toEqual([]);
   });
 
+  it('outlives a thread that reaches the limit of its heap: another one takes its place, and the process never falls', async () => {
+    const threadResourceLimits = { maxOldGenerationSizeMb: 96 };
+    const run = await begin('threads-heap', { answer: 'replaceThread', config: { threadResourceLimits } });
+    const only = run.instance();
+    run.input.start(400);
+    only.start();
+    await spreadOver(only, 2);
+    const { pid } = only;
+    only.send('hoard 1');
+    await only.untilSo('the crash is told', () => only.errors.length === 1);
+    expect(only.errors[0]).toMatchObject({ code: 'MILL_THREAD_CRASHED', message: expect.stringContaining('limit of its JavaScript heap') });
+    await spreadOver(only, 2);
+    await run.input.stop();
+    expect(await run.differences()).toEqual([]);
+    expect(only.pid).toBe(pid);
+    await only.close();
+    expect(only.errors).toHaveLength(1);
+  });
+
   it('gets its tasks from the broker as well: a streams group', async () => {
     const run = await begin('threads-streams', { config: { groupProtocol: 'streams' } });
     const only = run.instance();

@@ -19,5 +19,12 @@ function obeyTheTest(thread: number): void {
     if (order === `exit ${thread}`) process.exit(3);
     if (order === `throw ${thread}`) throw new Error('nothing catches this');
     if (order === `hang ${thread}`) for (;;);
+    if (order === `hoard ${thread}`) hoard();
   };
+}
+
+/** Takes heap until there is none. */
+function hoard(): void {
+  const kept: object[] = [];
+  for (let i = 0; ; i++) kept.push({ number: i, text: `${i}`.repeat(10) });
 }

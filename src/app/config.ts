@@ -19,6 +19,7 @@ import {
   memoryShares,
   type MemoryShares,
 } from './memory-shares.js';
+import { heapOfThreads, threadLimitFaults, type ThreadResourceLimits } from './thread-limits.js';
 import { offsetResetOption, type OffsetReset } from '../time/offset-reset.js';
 
 /** Options of a `StreamsApp`. Names follow Kafka Streams' where it has one; times are milliseconds, sizes bytes. */
@@ -40,6 +41,8 @@ export interface StreamsConfig {
   readonly compressionType?: CompressionType;
   /** Stream threads, 1 to 128. Default 1, in the caller's own JavaScript thread. More run in workers, and need the topology as a module: `StreamsApp.fromModule`. */
   readonly threads?: number;
+  /** Limits of the JavaScript heap of each thread, of `threads` above 1. Default: Node's own. */
+  readonly threadResourceLimits?: ThreadResourceLimits;
   /**
    * Directory of the local state, for this instance alone. Default: a folder of its own for each instance under `millrace` in the system's temporary
    * directory. Name a durable one in production.
@@ -198,6 +201,7 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     emit: config.emit ?? 'onCommit',
     compressionType: config.compressionType ?? 'none',
     threads: config.threads ?? 1,
+    threadResourceLimits: config.threadResourceLimits ?? {},
     stateDir: config.stateDir ?? null,
     stateCleanupDelay: config.stateCleanupDelay ?? 600_000,
     storeEngine: config.storeEngine ?? 'leveldb',
@@ -238,7 +242,8 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
 /** A part that is given beside no total is not taken from the others. */
 function sharesOf(config: StreamsConfig): MemoryShares {
   if (config.maxMemoryBytes !== undefined) return memoryShares(config.maxMemoryBytes, config);
-  const shares = memoryShares(defaultMemoryBytes(), {});
+  const heap = heapOfThreads(config.threadResourceLimits, config.threads ?? 1);
+  const shares = memoryShares(heap === null ? defaultMemoryBytes() : defaultMemoryBytes(heap), {});
   return {
     statestoreCacheMaxBytes: config.statestoreCacheMaxBytes ?? shares.statestoreCacheMaxBytes,
     maxUncommittedBytes: config.maxUncommittedBytes ?? shares.maxUncommittedBytes,
@@ -254,6 +259,7 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'emit',
   'compressionType',
   'threads',
+  'threadResourceLimits',
   'stateDir',
   'stateCleanupDelay',
   'storeEngine',
@@ -356,6 +362,7 @@ function findFaults(config: StreamsConfig): string[] {
   if (wrongReset !== null) faults.push(`autoOffsetReset must be ${wrongReset}`);
   whole(faults, config, 'threads', 1);
   if (typeof config.threads === 'number' && config.threads > mostThreads) faults.push(`threads must be at most ${mostThreads}`);
+  faults.push(...threadLimitFaults(config.threadResourceLimits, config.threads));
   milliseconds(faults, config, 'commitInterval', 0);
   atLeast(faults, config, 'statestoreCacheMaxBytes', 0);
   atLeast(faults, config, 'maxUncommittedBytes', leastUncommittedBytes);

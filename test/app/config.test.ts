@@ -25,6 +25,7 @@ describe('defaults', () => {
       commitInterval: 100,
       emit: 'onCommit',
       threads: 1,
+      threadResourceLimits: {},
       stateDir: null,
       stateCleanupDelay: 600_000,
       compressionType: 'none',
@@ -76,7 +77,8 @@ describe('defaults', () => {
       processingGuarantee: 'at_least_once',
       commitInterval: 5,
       emit: 'onUpdate',
-      threads: 1,
+      threads: 4,
+      threadResourceLimits: { maxOldGenerationSizeMb: 512, stackSizeMb: 8 },
       stateDir: '/var/app',
       stateCleanupDelay: 1000,
       compressionType: 'gzip',
@@ -120,6 +122,14 @@ describe('defaults', () => {
       defaultKeySerde: null,
       defaultValueSerde: null,
     });
+  });
+});
+
+describe('threadResourceLimits', () => {
+  it('bring the memory for data down to a quarter of the heap that all threads have', () => {
+    const config = resolveConfig({ ...least, threads: 2, threadResourceLimits: { maxOldGenerationSizeMb: 64 } });
+    const { statestoreCacheMaxBytes, maxUncommittedBytes, maxBufferedBytes } = config;
+    expect(statestoreCacheMaxBytes + 2 * maxUncommittedBytes + maxBufferedBytes).toBe((2 * 64 * 1024 * 1024) / 4);
   });
 });
 
@@ -212,6 +222,26 @@ describe('faults', () => {
     [{ threads: 0 }, 'threads must be a whole number of at least 1'],
     [{ threads: '4' }, 'threads must be a whole number of at least 1'],
     [{ threads: 129 }, 'threads must be at most 128'],
+    [
+      { threadResourceLimits: { maxOldGenerationSizeMb: 256 } },
+      'threadResourceLimits needs `threads` above 1: one thread is the caller’s own, whose heap node --max-old-space-size limits',
+    ],
+    [
+      { threads: 2, threadResourceLimits: 256 },
+      'threadResourceLimits must be an object with some of maxOldGenerationSizeMb, maxYoungGenerationSizeMb, codeRangeSizeMb, stackSizeMb',
+    ],
+    [
+      { threads: 2, threadResourceLimits: { maxOldGenerationSizeMB: 256 } },
+      'threadResourceLimits.maxOldGenerationSizeMB is not an option; did you mean maxOldGenerationSizeMb?',
+    ],
+    [
+      { threads: 2, threadResourceLimits: { maxOldGenerationSizeMb: 8 } },
+      'threadResourceLimits.maxOldGenerationSizeMb must be a number of megabytes of at least 32',
+    ],
+    [
+      { threads: 2, threadResourceLimits: { stackSizeMb: '4' } },
+      'threadResourceLimits.stackSizeMb must be a number of megabytes of at least 1',
+    ],
     [{ commitInterval: -1 }, 'commitInterval must be a whole number of milliseconds from 0 to 2147483647'],
     [{ commitInterval: Number.NaN }, 'commitInterval must be a whole number'],
     [{ commitInterval: '5' }, 'commitInterval must be a whole number'],

@@ -1,8 +1,8 @@
 import { delay } from '../../kafka/backoff.js';
 
 /**
- * Threads that have crashed and come back after a pause. They keep their numbers meanwhile and rest side by side, so that none waits for another, and nobody who adds or removes a
- * thread waits for them.
+ * Threads that have crashed, until they come back: while it is not decided whether they do, and in their pause. They keep their numbers meanwhile and rest side by side, so that none
+ * waits for another, and nobody who adds or removes a thread waits for them.
  */
 export class RestingThreads {
   private readonly resting = new Map<number, AbortController>();
@@ -20,15 +20,20 @@ export class RestingThreads {
     return this.resting.has(index);
   }
 
+  /** It has crashed: whoever is asked may think about it for long. */
+  crashed(index: number): void {
+    this.giveUp(index);
+    this.resting.set(index, new AbortController());
+  }
+
   /**
    * Resolves after the pause; the thread rests on until `wake`. Rejects when it is given up before, or `closed` aborts.
    *
    * @param pauseMs ms
    */
   async rest(index: number, pauseMs: number, closed: AbortSignal): Promise<void> {
-    this.giveUp(index);
-    const own = new AbortController();
-    this.resting.set(index, own);
+    const own = this.resting.get(index);
+    if (own === undefined) throw removed(index);
     try {
       await delay(pauseMs, AbortSignal.any([own.signal, closed]));
     } catch (error) {
@@ -46,6 +51,10 @@ export class RestingThreads {
   giveUp(index: number): void {
     const own = this.resting.get(index);
     this.resting.delete(index);
-    own?.abort(new Error(`thread ${index} was removed while it rested`));
+    own?.abort(removed(index));
   }
+}
+
+function removed(index: number): Error {
+  return new Error(`thread ${index} was removed while it rested`);
 }

@@ -255,6 +255,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
     const worker: WorkerThread = new WorkerThread({
       setup,
       name: `${config.applicationId} stream thread ${index}`,
+      limits: config.threadResourceLimits,
       calls: {
         claim: ({ taskId, ticket }) => {
           this.endSilentHolder(taskId);
@@ -301,6 +302,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
   private crashed(index: number, error: Error): void {
     if (this.closed.signal.aborted) return;
     this.activities.set(index, 'rebalancing');
+    this.resting.crashed(index);
     this.parts.listener.onActivity('rebalancing');
     this.parts.listener.onError(error, (pauseMs) => {
       void this.comeBack(index, pauseMs).catch(() => undefined);
@@ -309,7 +311,6 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
 
   /** The pause is nobody else's: only what is begun is begun in turn. */
   private async comeBack(index: number, pauseMs: number): Promise<void> {
-    if (this.workers.has(index)) return;
     await this.resting.rest(index, pauseMs, this.closed.signal);
     await this.inTurn(() => this.replace(index));
   }

@@ -3,6 +3,7 @@ import { MillraceError } from '../../errors.js';
 import { delay } from '../../kafka/backoff.js';
 import type { StateQueryRequest } from '../../queries/state-query.js';
 import type { EndOffsets } from '../app-engine.js';
+import { resourceLimits, type ThreadResourceLimits } from '../thread-limits.js';
 import { MessageCalls, type CallHandlers, type EventHandlers } from './message-calls.js';
 import { receiveError, sendError } from './sent-error.js';
 import type { SentOutcome } from './sent-query.js';
@@ -15,6 +16,7 @@ const abandonWithinMs = 1_500;
 export interface WorkerThreadParts {
   readonly setup: ThreadSetup;
   readonly name: string;
+  readonly limits: ThreadResourceLimits;
   readonly calls: CallHandlers<AppSide['calls']>;
   readonly events: EventHandlers<AppSide['events']>;
   /** The worker has ended although nobody asked it to, after its start. */
@@ -38,8 +40,8 @@ export class WorkerThread {
   private phase: 'starting' | 'running' | 'ending' | 'gone' = 'starting';
 
   constructor(private readonly parts: WorkerThreadParts) {
-    const { setup, calls, events } = parts;
-    this.worker = new Worker(workerEntry(setup.module), { workerData: setup, name: parts.name });
+    const { setup, calls, events, name, limits } = parts;
+    this.worker = new Worker(workerEntry(setup.module), { workerData: setup, name, resourceLimits: resourceLimits(limits) });
     this.line = new MessageCalls<AppSide, ThreadSide>(this.worker, calls, {
       ...events,
       report: (report) => {
@@ -158,6 +160,8 @@ function crashOf(index: number, killedBecause: string | null, failure: unknown, 
   if (failure === null)
     return new MillraceError('MILL_THREAD_CRASHED', `stream thread ${index} ended by process.exit(${code})`, { details });
   const isMemory = (failure as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY';
-  const what = isMemory ? 'ran out of memory' : `ended by an error that nothing caught: ${receiveError(sendError(failure)).message}`;
+  const what = isMemory
+    ? 'reached the limit of its JavaScript heap (threadResourceLimits.maxOldGenerationSizeMb, or Node’s own)'
+    : `ended by an error that nothing caught: ${receiveError(sendError(failure)).message}`;
   return new MillraceError('MILL_THREAD_CRASHED', `stream thread ${index} ${what}`, { cause: failure, details });
 }
