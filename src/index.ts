@@ -19,6 +19,7 @@ export type {
   AppMetrics,
   GlobalTablesSnapshot,
   GroupMetricsSnapshot,
+  MemoryMetricsSnapshot,
   StandbyMetricsSnapshot,
   StreamThreadSnapshot,
   TaskMetricsSnapshot,

@@ -32,6 +32,8 @@ export interface AppMetrics {
   readonly fetcher: Readonly<FetcherMetrics> | null;
   /** Where this instance stands in its consumer group; with several threads the member id is that of the first. */
   readonly group: GroupMetricsSnapshot | null;
+  /** What this instance holds of `maxMemoryBytes` now. */
+  readonly memory: MemoryMetricsSnapshot | null;
   /** Each stream thread by its index, in `GroupViewMember` and in the log; what stands above is of all of them together. Empty before the start. */
   readonly threads: Readonly<Record<string, StreamThreadSnapshot>>;
   /** Copies of other instances' tasks that follow their changelogs here, by task id. */
@@ -42,6 +44,18 @@ export interface AppMetrics {
   readonly globalTables: GlobalTablesSnapshot | null;
   /** Total of `dropped` over tasks, global tables and reasons. */
   readonly droppedRecords: number;
+}
+
+/** Bytes, over all threads of the instance. */
+export interface MemoryMetricsSnapshot {
+  /** Rows of LevelDB stores in memory, those included that wait for their commit or for the disk. Bound for clean ones: `statestoreCacheMaxBytes`. */
+  readonly cachedBytes: number;
+  /** Changed rows and output of the epoch that fills. Bound: `maxUncommittedBytes`. */
+  readonly uncommittedBytes: number;
+  /** Input records. Bound: `maxBufferedBytes`. */
+  readonly bufferedBytes: number;
+  /** What the open LevelDB databases may take for themselves. Bound: `storeEngineMaxBytes`. */
+  readonly engineBytes: number;
 }
 
 /** One stream thread of an instance. */
@@ -135,6 +149,7 @@ const nothingYet: Omit<AppMetrics, keyof OwnMetrics | 'globalTables'> = Object.f
   producer: null,
   fetcher: null,
   group: null,
+  memory: null,
   threads: {},
   standbys: {},
   restoring: [],
@@ -191,6 +206,11 @@ export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, glob
     ...own,
     tasks,
     ...thread,
+    memory: {
+      ...built.localState.memory,
+      uncommittedBytes: built.epochs.uncommittedBytes,
+      bufferedBytes: built.fetcher.metrics.bufferedBytes,
+    },
     threads: { [built.index]: thread },
     standbys: standbySnapshots(built),
     restoring: built.restorer.progress(),

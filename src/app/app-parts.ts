@@ -6,6 +6,7 @@ import { GlobalTables } from '../runtime/global-tables.js';
 import { LocalState } from '../runtime/local-state.js';
 import type { SerdeDefaults } from '../runtime/serde-defaults.js';
 import { buildThread, type BuiltThread } from '../runtime/thread-factory.js';
+import { EngineMemory } from '../stores/engine-memory.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { Topology } from '../topology/nodes.js';
 import { qualifiedName } from '../topology/task-layout.js';
@@ -76,6 +77,11 @@ export class AppParts {
     if (this.built !== null) this.built.thread.isPaused = paused;
   }
 
+  /** The share of this thread in the memory for cached rows has changed. */
+  shareCache(): void {
+    this.localState?.shareCache({ cacheBytes: this.config.statestoreCacheMaxBytes });
+  }
+
   /**
    * Throws what failed first.
    *
@@ -126,7 +132,7 @@ export class AppParts {
     const directory = await this.platform.openDirectory({ stateDir: config.stateDir, applicationId });
     this.directory = directory;
     this.mustBeOpen();
-    const localState = await LocalState.read(directory, logger);
+    const localState = await LocalState.read(directory, new EngineMemory(config.storeEngineMaxBytes, logger), logger);
     this.localState = localState;
     this.mustBeOpen();
     const [main, restore] = [this.openPort('main'), this.openPort('restore')];

@@ -8,6 +8,7 @@ import { defaultRetry, handlerFaults } from '../runtime/error-policy.js';
 import { restartFaults, restartStrategy } from '../runtime/restart-options.js';
 import type { RestartOptions, RestartStrategy } from '../runtime/restart-strategy.js';
 import type { DeserializationHandler, ProcessingHandler, ProductionHandler, HandlerRetryOptions } from '../runtime/error-policy.js';
+import { leastEngineBytes } from '../stores/engine-memory.js';
 import { isSerde } from '../serdes/checked-serde.js';
 import type { Serde } from '../serdes/serde.js';
 import {
@@ -53,16 +54,21 @@ export interface StreamsConfig {
   /** Where stores keep their rows. Default `leveldb`. */
   readonly storeEngine?: 'leveldb' | 'memory';
   /**
-   * Memory for data on its way, bytes: cached rows, uncommitted changes and output (of the epoch that fills and the one that commits), records fetched ahead. At least 1 MiB. Default a
-   * quarter of Node's heap limit, 256 MiB at most. The three options below are its parts; what is not given of them shares the rest.
+   * Memory for data on its way, bytes: cached rows, uncommitted changes and output (of the epoch that fills and the one that commits), records fetched ahead, LevelDB's own buffers.
+   * At least 1 MiB. Default a quarter of Node's heap limit, 256 MiB at most. The four options below are its parts; what is not given of them shares the rest.
    */
   readonly maxMemoryBytes?: number;
-  /** Memory for clean cached rows of all stores, bytes. Default a quarter of `maxMemoryBytes`. */
+  /** Memory for clean cached rows of all stores, bytes. Default a fifth of `maxMemoryBytes`. */
   readonly statestoreCacheMaxBytes?: number;
-  /** Dirty state and output held in memory before the epoch is committed early, bytes. Default a quarter of `maxMemoryBytes`; two epochs may be held. */
+  /** Dirty state and output held in memory before the epoch is committed early, bytes. Default a fifth of `maxMemoryBytes`; two epochs may be held. */
   readonly maxUncommittedBytes?: number;
-  /** Input records held in memory, bytes. Default a quarter of `maxMemoryBytes`. */
+  /** Input records held in memory, bytes. Default a fifth of `maxMemoryBytes`. */
   readonly maxBufferedBytes?: number;
+  /**
+   * Write buffers and block caches of the LevelDB databases of all tasks, bytes. At least 256 KiB; default a fifth of `maxMemoryBytes`. A database takes its share when it is opened;
+   * none takes less than 256 KiB.
+   */
+  readonly storeEngineMaxBytes?: number;
   /** How long a task with an empty input waits before it goes on with the others, ms. 0 (default): while data is known to be on the broker. -1: never waits. */
   readonly maxTaskIdleMs?: number;
   /** Where to begin without a committed offset. Default `earliest`; `none` is an error; `{ duration: ms }`: so long before now. */
@@ -248,6 +254,7 @@ function sharesOf(config: StreamsConfig): MemoryShares {
     statestoreCacheMaxBytes: config.statestoreCacheMaxBytes ?? shares.statestoreCacheMaxBytes,
     maxUncommittedBytes: config.maxUncommittedBytes ?? shares.maxUncommittedBytes,
     maxBufferedBytes: config.maxBufferedBytes ?? shares.maxBufferedBytes,
+    storeEngineMaxBytes: config.storeEngineMaxBytes ?? shares.storeEngineMaxBytes,
   };
 }
 
@@ -267,6 +274,7 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'statestoreCacheMaxBytes',
   'maxUncommittedBytes',
   'maxBufferedBytes',
+  'storeEngineMaxBytes',
   'maxTaskIdleMs',
   'autoOffsetReset',
   'groupProtocol',
@@ -367,6 +375,7 @@ function findFaults(config: StreamsConfig): string[] {
   atLeast(faults, config, 'statestoreCacheMaxBytes', 0);
   atLeast(faults, config, 'maxUncommittedBytes', leastUncommittedBytes);
   atLeast(faults, config, 'maxBufferedBytes', leastBufferedBytes);
+  atLeast(faults, config, 'storeEngineMaxBytes', leastEngineBytes);
   const memoryFaults = faults.length;
   atLeast(faults, config, 'maxMemoryBytes', leastMemoryBytes);
   if (config.maxMemoryBytes !== undefined && faults.length === memoryFaults) {

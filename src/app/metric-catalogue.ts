@@ -7,7 +7,13 @@ import type { ThreadMetricsSnapshot } from '../observability/time-shares.js';
 import type { FetcherMetrics } from '../kafka/fetcher/fetcher-options.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
 import type { RestartMetricsSnapshot } from './restarts.js';
-import type { AppMetrics, GroupMetricsSnapshot, StandbyMetricsSnapshot, TaskMetricsSnapshot } from './app-metrics.js';
+import type {
+  AppMetrics,
+  GroupMetricsSnapshot,
+  MemoryMetricsSnapshot,
+  StandbyMetricsSnapshot,
+  TaskMetricsSnapshot,
+} from './app-metrics.js';
 
 /** What a metric is counted in. */
 export type MetricUnit =
@@ -41,6 +47,7 @@ const app: Catalogue<AppMetrics> = {
   producer: { unit: 'more metrics', meaning: 'counters of the producer' },
   fetcher: { unit: 'more metrics', meaning: 'counters of reading input, restores not included' },
   group: { unit: 'more metrics', meaning: '`GroupMetricsSnapshot`: where this instance stands in its consumer group' },
+  memory: { unit: 'more metrics', meaning: '`MemoryMetricsSnapshot`: what the instance holds of `maxMemoryBytes` now' },
   threads: {
     unit: 'more metrics',
     meaning:
@@ -276,6 +283,22 @@ const fetcher: Catalogue<FetcherMetrics> = {
   stalls: { unit: 'count', counter: true, meaning: 'times that a partition had no answer for long' },
 };
 
+const memory: Catalogue<MemoryMetricsSnapshot> = {
+  cachedBytes: {
+    unit: 'bytes',
+    meaning:
+      'rows of LevelDB stores in memory, those included that wait for their commit or for the disk; bound for clean ones: `statestoreCacheMaxBytes`',
+    kafkaStreams: 'cache-size-bytes-total',
+  },
+  uncommittedBytes: { unit: 'bytes', meaning: 'changed rows and output of the epoch that fills; bound: `maxUncommittedBytes`' },
+  bufferedBytes: { unit: 'bytes', meaning: 'input records; bound: `maxBufferedBytes`', kafkaStreams: 'input-buffer-bytes-total' },
+  engineBytes: {
+    unit: 'bytes',
+    meaning: 'what the open LevelDB databases may take for themselves; bound: `storeEngineMaxBytes`',
+    kafkaStreams: 'block-cache-capacity',
+  },
+};
+
 const group: Catalogue<GroupMetricsSnapshot> = {
   phase: { unit: 'text', meaning: 'what the member does: `stable` when it has its tasks and knows of no rebalance' },
   generation: {
@@ -289,4 +312,4 @@ const group: Catalogue<GroupMetricsSnapshot> = {
 };
 
 /** By where they stand in `AppMetrics`, then by field. */
-export const metricCatalogue = Object.freeze({ app, restarts, task, standby, epochs, thread, producer, fetcher, group });
+export const metricCatalogue = Object.freeze({ app, restarts, task, standby, epochs, thread, producer, fetcher, memory, group });

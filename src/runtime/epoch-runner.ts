@@ -74,9 +74,14 @@ export class EpochRunner {
 
   /** Records were processed; measures what the open epoch holds. */
   progress(): void {
+    this.execute(this.machine.on({ kind: 'progress', bytes: this.uncommittedBytes }));
+  }
+
+  /** Output and changed rows of the epoch that fills. */
+  get uncommittedBytes(): number {
     let bytes = this.options.producer.bufferedBytes;
     for (const task of this.options.tasks()) bytes += task.activeBytes;
-    this.execute(this.machine.on({ kind: 'progress', bytes }));
+    return bytes;
   }
 
   requestCommit(): void {

@@ -2,18 +2,18 @@ import type { Logger } from '../observability/logger.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { TaskState, TaskStateOptions } from '../stores/task-state.js';
+import type { SharedMemory } from './local-state.js';
 import type { TaskMetrics } from './task-metrics.js';
 import type { TaskPlan } from './task-plan.js';
 
 export interface StateOpenerOptions {
-  readonly open: (options: TaskStateOptions) => Promise<TaskState>;
+  readonly open: (options: Omit<TaskStateOptions, 'cacheBytes' | 'engineBytes'>, shared: SharedMemory) => Promise<TaskState>;
   /** Null: the stores are in memory. */
   readonly taskDirectory: (taskId: string) => string | null;
   readonly emitsOnCommit: boolean;
   readonly defaultEngine: 'memory' | 'leveldb';
   readonly storeSerdes: (spec: StoreSpec) => { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
-  /** Bytes of clean rows a task may cache. */
-  readonly cacheBytes: () => number;
+  readonly shared: SharedMemory;
   readonly logger: Logger;
   readonly metrics: (taskId: string) => Pick<TaskMetrics, 'damagedStates' | 'failedStateWrites'>;
   /** Committed rows were written to a task's disk, or could not be. */
@@ -34,27 +34,29 @@ export class StateOpener {
   async open(plan: TaskPlan): Promise<OpenedState> {
     const { options } = this;
     let recordTimestamp = (): number => -1;
-    const state = await options.open({
-      taskId: plan.id,
-      directory: plan.stores.length === 0 ? null : options.taskDirectory(plan.id),
-      specs: plan.stores,
-      emitsOnCommit: options.emitsOnCommit,
-      defaultEngine: options.defaultEngine,
-      serdes: options.storeSerdes,
-      cacheBytes: options.cacheBytes(),
-      logger: options.logger,
-      onDamaged: () => {
-        options.metrics(plan.id).damagedStates++;
+    const state = await options.open(
+      {
+        taskId: plan.id,
+        directory: plan.stores.length === 0 ? null : options.taskDirectory(plan.id),
+        specs: plan.stores,
+        emitsOnCommit: options.emitsOnCommit,
+        defaultEngine: options.defaultEngine,
+        serdes: options.storeSerdes,
+        logger: options.logger,
+        onDamaged: () => {
+          options.metrics(plan.id).damagedStates++;
+        },
+        onWritten: (hasFailed) => {
+          if (hasFailed) options.metrics(plan.id).failedStateWrites++;
+          options.onWritten();
+        },
+        recordTimestamp: () => {
+          const timestamp = recordTimestamp();
+          return timestamp < 0 ? Date.now() : timestamp;
+        },
       },
-      onWritten: (hasFailed) => {
-        if (hasFailed) options.metrics(plan.id).failedStateWrites++;
-        options.onWritten();
-      },
-      recordTimestamp: () => {
-        const timestamp = recordTimestamp();
-        return timestamp < 0 ? Date.now() : timestamp;
-      },
-    });
+      options.shared,
+    );
     return {
       state,
       get recordTimestamp() {

@@ -18,6 +18,7 @@ import { fenceDeadOwners, transactionalIdOf } from '../transactions/dead-owner.j
 import { TransactionalProducer } from '../transactions/producer/transactional-producer.js';
 import { callTimers } from './call-timers.js';
 import { CurrentPlans } from './current-plans.js';
+import type { LocalState } from './local-state.js';
 import { LongWaits } from './long-waits.js';
 import { EpochRunner } from './epoch-runner.js';
 import { GroupLeader, refusal } from './group-leader.js';
@@ -52,6 +53,7 @@ export interface BuiltThread {
   readonly epochMetrics: EpochMetrics;
   readonly taskMetrics: ReadonlyMap<string, TaskMetrics>;
   readonly chores: ThreadChores;
+  readonly localState: LocalState;
   /** Number of tasks of a sub-topology; null: not known yet. */
   readonly taskCount: (subTopology: number) => number | null;
   /** States of tasks that are being restored, by task. */
@@ -185,13 +187,21 @@ export function buildThread(
       serde: (serde, node, part) => settings.serdes.compiled(serde, node, part),
     };
   };
+  const keepsRows = new Set(topology.subTopologies.filter(({ stores }) => stores.length > 0).map(({ id }) => id));
   const states = new StateOpener({
-    open: (options) => localState.open(options),
+    open: (options, shared) => localState.open(options, shared),
     taskDirectory: (taskId) => stateDirectory.taskDirectory(taskId),
     emitsOnCommit: settings.defaultEmit === 'onCommit',
     defaultEngine: settings.storeEngine,
     storeSerdes: (spec) => settings.serdes.ofStore(spec),
-    cacheBytes: () => Math.floor(settings.cacheBytes / Math.max(1, member.ownedTasks.length + standbys.ids.length)),
+    shared: {
+      get cacheBytes() {
+        return settings.cacheBytes;
+      },
+      get wanted() {
+        return [...member.ownedTasks.map(formatTaskId), ...standbys.ids].filter((id) => keepsRows.has(parseTaskId(id).subTopology));
+      },
+    },
     logger,
     metrics: metricsOf,
     onWritten: () => {
@@ -444,5 +454,6 @@ export function buildThread(
     standbys,
     epochMetrics,
     taskMetrics,
+    localState,
   };
 }

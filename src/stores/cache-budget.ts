@@ -9,6 +9,7 @@ export interface Evictable {
 }
 
 const stepsPerRow = 16;
+const turnsPerEpoch = 128;
 
 export class CacheBudget {
   used = 0;
@@ -16,10 +17,16 @@ export class CacheBudget {
   private readonly stores: Evictable[] = [];
   private turn = 0;
 
-  constructor(readonly limit: number) {}
+  /** @param limit bytes; a smaller one is reached as rows are added, and by `shrink` */
+  constructor(public limit: number) {}
 
   add(store: Evictable): void {
     this.stores.push(store);
+  }
+
+  /** Called once an epoch: goes on towards a limit that became smaller. */
+  shrink(): void {
+    for (let turn = 0; turn < turnsPerEpoch && this.used > this.limit; turn++) this.makeRoom(0);
   }
 
   /** Called before a row of `size` bytes is added. */

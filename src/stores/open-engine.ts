@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { MillraceError } from '../errors.js';
 import { readEngineMeta, type EngineMeta } from './engine-meta.js';
 import type { Engine } from './engine/engine.js';
-import { openLevelEngine } from './engine/level-engine.js';
+import { openLevelEngine, type LevelEngineOptions } from './engine/level-engine.js';
 
 export interface OpenedEngine {
   readonly engine: Engine;
@@ -12,18 +12,18 @@ export interface OpenedEngine {
 }
 
 /** Opens a task's database and reads what it says of itself; one of which either fails is made anew. Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. */
-export async function openEngine(directory: string, taskId: string): Promise<OpenedEngine> {
+export async function openEngine(options: LevelEngineOptions): Promise<OpenedEngine> {
   try {
-    return await openOnce(directory, taskId);
+    return await openOnce(options);
   } catch (error) {
     if (!(error instanceof MillraceError) || error.code !== 'MILL_STORE_CORRUPTED') throw error;
-    await rm(directory, { recursive: true, force: true });
-    return { ...(await openOnce(directory, taskId)), corrupted: error };
+    await rm(options.directory, { recursive: true, force: true });
+    return { ...(await openOnce(options)), corrupted: error };
   }
 }
 
-async function openOnce(directory: string, taskId: string): Promise<OpenedEngine> {
-  const { engine, corrupted } = await openLevelEngine({ directory, taskId });
+async function openOnce(options: LevelEngineOptions): Promise<OpenedEngine> {
+  const { engine, corrupted } = await openLevelEngine(options);
   try {
     return { engine, meta: await readEngineMeta(engine), corrupted };
   } catch (error) {

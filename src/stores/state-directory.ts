@@ -15,6 +15,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MillraceError } from '../errors.js';
+import type { EngineClaim } from './engine-memory.js';
 import { tryLockDirectory } from './directory-lock.js';
 import type { DirectoryLock } from './directory-lock.js';
 import { isMissing, TaskFolders, unusable } from './task-folders.js';
@@ -51,10 +52,10 @@ export type InstanceDirectory = Pick<
   readonly root?: string;
   taskDirectory(taskId: string): string | null;
   /**
-   * Where several threads share the directory: resolves when the task's folder is this thread's alone, with what gives it back. Rejects with MILL_STORE_DIRECTORY_LOCKED when another
-   * thread keeps it.
+   * Where several threads share the directory: resolves when the task's folder is this thread's alone. Rejects with MILL_STORE_DIRECTORY_LOCKED when another
+   * thread keeps it. `openings`: how many databases this thread is about to open, this one included.
    */
-  readonly claim?: (taskId: string) => Promise<() => void>;
+  readonly claim?: (taskId: string, openings: number) => Promise<EngineClaim>;
 };
 
 /** What an app that does not run may do to it besides. */

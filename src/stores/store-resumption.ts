@@ -12,6 +12,15 @@ export function engineOf(
   return options.directory === null ? 'memory' : (spec.engine ?? options.defaultEngine);
 }
 
+/** Whether some of the stores are in a database. */
+export function isPersistent(options: {
+  readonly specs: readonly StoreSpec[];
+  readonly directory: string | null;
+  readonly defaultEngine: 'memory' | 'leveldb';
+}): boolean {
+  return options.specs.some((spec) => engineOf(spec, options) === 'leveldb');
+}
+
 /** A store that was built in another way is started over; one without a changelog goes on only after a clean end, since nothing could catch it up. */
 export function usable(
   known: StoreMeta | undefined,

@@ -12,8 +12,10 @@ export interface TaskStateOptions {
   readonly emitsOnCommit?: boolean;
   readonly defaultEngine: 'memory' | 'leveldb';
   serdes(spec: StoreSpec): { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> };
-  /** Bytes that rows of LevelDB stores may take in memory. */
+  /** Bytes that rows of LevelDB stores may take in memory; `TaskState.cacheBytes` changes it. */
   readonly cacheBytes: number;
+  /** Bytes that the task's database may take for itself. Default 24 MiB. */
+  readonly engineBytes?: number;
   readonly logger: Logger;
   /** Milliseconds between engine writes. Default 1000. */
   readonly flushIntervalMs?: number;

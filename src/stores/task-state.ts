@@ -22,7 +22,7 @@ import { FlushSchedule, isDamage } from './flush-schedule.js';
 import { openEngine } from './open-engine.js';
 import type { StoreReader } from './reading/store-reader.js';
 import { RestoreBuffer } from './restore-buffer.js';
-import { engineOf, sameChangelog, usable } from './store-resumption.js';
+import { engineOf, isPersistent, sameChangelog, usable } from './store-resumption.js';
 import { SerialQueue } from './serial-queue.js';
 import type { StateStore } from './store.js';
 import { idPrefix } from './store-environment.js';
@@ -49,6 +49,7 @@ export class TaskState {
   private readonly queue = new SerialQueue();
   private readonly writer = new EpochWriter();
   private readonly restoring: RestoreBuffer | null;
+  private readonly budget: CacheBudget;
   private readonly now: () => number;
   private readonly flushes: FlushSchedule;
   /** Rows that should be gone may still be there: nothing is restored over them. */
@@ -62,6 +63,7 @@ export class TaskState {
   ) {
     this.epochs = new EpochLog(options.taskId);
     this.restoring = engine === null ? null : new RestoreBuffer(engine);
+    this.budget = new CacheBudget(options.cacheBytes);
     this.now = options.now ?? Date.now;
     this.flushes = new FlushSchedule(options.flushIntervalMs ?? 1000, this.now());
   }
@@ -70,13 +72,13 @@ export class TaskState {
   static async open(given: TaskStateOptions): Promise<TaskState> {
     const options = { ...given, specs: given.specs.map((spec) => withTracking(spec, given.emitsOnCommit ?? true)) };
     const { directory } = options;
-    const persistent = directory !== null && options.specs.some((spec) => engineOf(spec, options) === 'leveldb');
-    if (!persistent) {
+    if (directory === null || !isPersistent(options)) {
       const state = new TaskState(options, null);
       await state.addStores(null);
       return state;
     }
-    const { engine, meta, corrupted } = await openEngine(join(directory, 'db'), options.taskId);
+    const { taskId, engineBytes } = options;
+    const { engine, meta, corrupted } = await openEngine({ directory: join(directory, 'db'), taskId, engineBytes });
     const state = new TaskState(options, engine);
     if (corrupted !== null) {
       state.wiped = 'corrupted';
@@ -101,6 +103,16 @@ export class TaskState {
     let bytes = 0;
     for (const state of this.states) bytes += state.activeBytes;
     return bytes;
+  }
+
+  /** Bytes that rows of LevelDB stores take in memory, those included that are not in LevelDB yet. */
+  get cachedBytes(): number {
+    return this.budget.used;
+  }
+
+  /** Changes what clean rows may take; a smaller bound is reached over the next epochs. */
+  set cacheBytes(bytes: number) {
+    this.budget.limit = bytes;
   }
 
   /** Whether some of it outlives the process. */
@@ -261,6 +273,7 @@ export class TaskState {
       if (layer !== null) layers.push([state, layer]);
     }
     this.epochs.freeze(epoch, layers);
+    this.budget.shrink();
   }
 
   /** The frozen epoch is committed in Kafka. `nextOffsets`: changelog position by store name; stores that are absent keep theirs. */
@@ -406,7 +419,7 @@ export class TaskState {
   // ---- stores
 
   private async addStores(meta: EngineMeta | null): Promise<void> {
-    const budget = new CacheBudget(this.options.cacheBytes);
+    const { budget } = this;
     const ids = meta === null ? [] : [...meta.stores.values()].map((store) => store.id);
     let lastId = Math.max(0, ...ids);
     const batch = this.engine?.batch() ?? null;

@@ -30,9 +30,10 @@ describe('defaults', () => {
       stateCleanupDelay: 600_000,
       compressionType: 'none',
       storeEngine: 'leveldb',
-      statestoreCacheMaxBytes: 67_108_864,
-      maxUncommittedBytes: 67_108_864,
-      maxBufferedBytes: 67_108_864,
+      statestoreCacheMaxBytes: 53_687_091,
+      maxUncommittedBytes: 53_687_091,
+      maxBufferedBytes: 53_687_091,
+      storeEngineMaxBytes: 53_687_091,
       maxTaskIdleMs: 0,
       groupProtocol: 'classic',
       autoOffsetReset: 'earliest',
@@ -86,6 +87,7 @@ describe('defaults', () => {
       statestoreCacheMaxBytes: 0,
       maxUncommittedBytes: 65_536,
       maxBufferedBytes: 65_536,
+      storeEngineMaxBytes: 300_000,
       maxTaskIdleMs: -1,
       autoOffsetReset: 'none',
       groupProtocol: 'classic',
@@ -139,24 +141,28 @@ describe('maxMemoryBytes', () => {
       statestoreCacheMaxBytes: cache,
       maxUncommittedBytes: epoch,
       maxBufferedBytes: buffers,
+      storeEngineMaxBytes: engine,
     } = resolveConfig({ ...least, ...config });
-    return { cache, epoch, buffers };
+    return { cache, epoch, buffers, engine };
   };
 
-  it('is divided among cache, two epochs and buffers', () => {
-    expect(partsOf({ maxMemoryBytes: 40_000_000 })).toEqual({ cache: 10_000_000, epoch: 10_000_000, buffers: 10_000_000 });
+  it('is divided among cache, two epochs, buffers and LevelDB', () => {
+    const part = 10_000_000;
+    expect(partsOf({ maxMemoryBytes: 5 * part })).toEqual({ cache: part, epoch: part, buffers: part, engine: part });
   });
 
   it('gives the parts that are not named what those that are leave of it', () => {
     expect(partsOf({ maxMemoryBytes: 40_000_000, statestoreCacheMaxBytes: 0 })).toEqual({
       cache: 0,
-      epoch: 13_333_333,
-      buffers: 13_333_333,
+      epoch: 10_000_000,
+      buffers: 10_000_000,
+      engine: 10_000_000,
     });
-    expect(partsOf({ maxMemoryBytes: 40_000_000, maxUncommittedBytes: 15_000_000 })).toEqual({
-      cache: 5_000_000,
-      epoch: 15_000_000,
-      buffers: 5_000_000,
+    expect(partsOf({ maxMemoryBytes: 40_000_000, maxUncommittedBytes: 14_000_000 })).toEqual({
+      cache: 4_000_000,
+      epoch: 14_000_000,
+      buffers: 4_000_000,
+      engine: 4_000_000,
     });
   });
 
@@ -175,8 +181,8 @@ describe('maxMemoryBytes', () => {
     (given) => {
       for (const mebibytes of [1, 3, 10, 1000]) {
         const maxMemoryBytes = mebibytes * 2 ** 20;
-        const { cache, epoch, buffers } = partsOf({ maxMemoryBytes, ...given });
-        expect(cache + 2 * epoch + buffers).toBeLessThanOrEqual(maxMemoryBytes);
+        const { cache, epoch, buffers, engine } = partsOf({ maxMemoryBytes, ...given });
+        expect(cache + 2 * epoch + buffers + engine).toBeLessThanOrEqual(maxMemoryBytes);
       }
     },
   );
@@ -249,10 +255,11 @@ describe('faults', () => {
     [{ statestoreCacheMaxBytes: -1 }, 'statestoreCacheMaxBytes must be'],
     [{ maxUncommittedBytes: 1000 }, 'maxUncommittedBytes must be'],
     [{ maxMemoryBytes: 1000 }, 'maxMemoryBytes must be a number of at least 1048576'],
+    [{ storeEngineMaxBytes: 1000 }, 'storeEngineMaxBytes must be a number of at least 262144'],
     [{ maxMemoryBytes: '1g' }, 'maxMemoryBytes must be a number of at least 1048576'],
     [
       { maxMemoryBytes: 2 ** 20, maxUncommittedBytes: 2 ** 19, maxBufferedBytes: 2 ** 16 },
-      'maxMemoryBytes (1048576) is too small for maxUncommittedBytes and maxBufferedBytes: they need 1114112, maxUncommittedBytes counting twice',
+      'maxMemoryBytes (1048576) is too small for maxUncommittedBytes and maxBufferedBytes: they need 1376256, maxUncommittedBytes counting twice',
     ],
     [{ maxTaskIdleMs: -2 }, 'maxTaskIdleMs must be'],
     [{ sessionTimeout: 0 }, 'sessionTimeout must be'],

@@ -94,6 +94,7 @@ describe('a new app', () => {
       group: null,
       threads: {},
       standbys: {},
+      memory: null,
       restoring: [],
       globalTables: null,
       droppedRecords: 0,

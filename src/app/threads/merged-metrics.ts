@@ -20,6 +20,7 @@ export function mergedMetrics(own: OwnMetrics, live: readonly AppMetrics[], ende
       (each) => sumFields(each),
     ),
     group: merged(live, ({ group }) => group, mergedGroups),
+    memory: merged(live, ({ memory }) => memory, sumFields),
     threads: Object.assign({}, ...live.map(({ threads }) => threads)) as AppMetrics['threads'],
     standbys: Object.assign({}, ...live.map(({ standbys }) => standbys)) as AppMetrics['standbys'],
     restoring: live.flatMap(({ restoring }) => restoring),

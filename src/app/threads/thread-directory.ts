@@ -1,5 +1,6 @@
 import { delay } from '../../kafka/backoff.js';
 import { MillraceError } from '../../errors.js';
+import type { EngineClaim } from '../../stores/engine-memory.js';
 import type { InstanceDirectory } from '../../stores/state-directory.js';
 import { TaskFolders } from '../../stores/task-folders.js';
 import type { MessageCalls } from './message-calls.js';
@@ -57,20 +58,20 @@ export class ThreadDirectory implements InstanceDirectory {
     return [...(await this.app.call('removeStale', { owned, olderThanMs }))];
   }
 
-  readonly claim = async (taskId: string): Promise<() => void> => {
+  readonly claim = async (taskId: string, openings: number): Promise<EngineClaim> => {
     const claim = { taskId, ticket: this.nextTicket++ };
     const giveBack = (): void => {
       this.app.tell('release', claim);
     };
     const patience = new AbortController();
     const late = delay(longestWaitMs, patience.signal).then(
-      () => false,
-      () => false,
+      () => null,
+      () => null,
     );
-    const isGranted = await Promise.race([this.app.call('claim', claim), late]).finally(() => {
+    const engineBytes = await Promise.race([this.app.call('claim', { ...claim, openings }), late]).finally(() => {
       patience.abort();
     });
-    if (isGranted) return giveBack;
+    if (engineBytes !== null) return { engineBytes, giveBack };
     giveBack();
     throw new MillraceError('MILL_STORE_DIRECTORY_LOCKED', `The state of task ${taskId} is still open in another thread of this process`, {
       details: { task: taskId, waitedMs: longestWaitMs },

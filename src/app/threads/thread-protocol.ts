@@ -95,8 +95,8 @@ export interface ThreadSide {
 /** What the app offers its threads. */
 export interface AppSide {
   readonly calls: {
-    /** False: the claim was given back meanwhile. */
-    claim: { takes: { readonly taskId: string; readonly ticket: number }; gives: boolean };
+    /** `openings`: databases that the thread is about to open, this one included. Gives what this one may take, bytes; null: the claim was given back meanwhile. */
+    claim: { takes: { readonly taskId: string; readonly ticket: number; readonly openings: number }; gives: number | null };
     removeStale: { takes: { readonly owned: readonly string[]; readonly olderThanMs: number }; gives: readonly string[] };
     rememberMember: { takes: string | null; gives: null };
   };

@@ -101,6 +101,7 @@ export class ThreadWork {
         },
         shares: (shares) => {
           this.shares = shares;
+          this.parts?.shareCache();
         },
       },
     );

@@ -15,6 +15,8 @@ import { logReceived } from './bridged-logger.js';
 import { mergedMetrics, withEnded } from './merged-metrics.js';
 import { RestingThreads } from './resting-threads.js';
 import { receiveError } from './sent-error.js';
+import { EngineMemory } from '../../stores/engine-memory.js';
+import { EngineClaims } from './engine-claims.js';
 import { TaskClaims } from './task-claims.js';
 import { ThreadsQueries } from './threads-queries.js';
 import { ThreadsQueryHost } from './threads-query-host.js';
@@ -50,6 +52,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
   private ended: AppMetrics | null = null;
   private readonly resting = new RestingThreads();
   private readonly claims: TaskClaims;
+  private readonly engines: EngineClaims;
   private readonly fingerprint: string;
   private directory: InstanceDirectory | null = null;
   private options: StartOptions | null = null;
@@ -63,6 +66,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
 
   constructor(private readonly parts: ThreadedParts) {
     this.fingerprint = topologyFingerprint(parts.topology);
+    this.engines = new EngineClaims(new EngineMemory(parts.config.storeEngineMaxBytes, parts.config.logger));
     this.claims = new TaskClaims(({ taskId, holder }) => {
       for (const [life, worker] of this.livesOf()) if (life !== holder) worker.tell('claimed', taskId);
     });
@@ -257,9 +261,12 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
       name: `${config.applicationId} stream thread ${index}`,
       limits: config.threadResourceLimits,
       calls: {
-        claim: ({ taskId, ticket }) => {
+        claim: async ({ taskId, ticket, openings }) => {
           this.endSilentHolder(taskId);
-          return this.claims.claim({ taskId, ticket, holder: life });
+          const claim = { taskId, ticket, holder: life };
+          const isGranted = await this.claims.claim(claim);
+          // The other threads are taken to open as many.
+          return isGranted ? this.engines.claim(claim, openings * this.workers.size) : null;
         },
         removeStale: ({ owned, olderThanMs }) => this.removeStale(directory, owned, olderThanMs),
         rememberMember: async (memberId) => {
@@ -268,7 +275,10 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
         },
       },
       events: {
-        release: ({ taskId, ticket }) => this.claims.release({ taskId, ticket, holder: life }),
+        release: ({ taskId, ticket }) => {
+          this.engines.release({ ticket, holder: life });
+          this.claims.release({ taskId, ticket, holder: life });
+        },
         activity: (activity) => this.active(index, activity),
         error: ({ error, restart }) => {
           listener.onError(
@@ -284,6 +294,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
         report: () => undefined,
       },
       onExit: () => {
+        this.engines.ended(life);
         this.claims.ended(life);
         if (worker.report !== null) this.ended = withEnded(this.ended, worker.report.metrics);
         if (this.workers.get(index) !== worker) return;

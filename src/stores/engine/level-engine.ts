@@ -8,21 +8,20 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClassicLevel } from 'classic-level';
 import { MillraceError } from '../../errors.js';
+import { engineSizes } from '../engine-memory.js';
 import { damagedLog } from './damaged-log.js';
 import type { Engine, EngineBatch, EngineRange, EngineScan, EngineSnapshot } from './engine.js';
 
 export interface LevelEngineOptions {
   readonly directory: string;
   readonly taskId: string;
-  /** Bytes. LevelDB holds up to two of them. Default 8 MiB. */
-  readonly writeBufferSize?: number;
-  /** Bytes of uncompressed blocks kept for reads. Default 8 MiB. */
-  readonly blockCacheSize?: number;
+  /** Bytes that the database may take for itself. Default 24 MiB. */
+  readonly engineBytes?: number | undefined;
 }
 
 type Database = ClassicLevel<Buffer, Buffer>;
 
-const defaultBytes = 8 * 1024 * 1024;
+const defaultEngineBytes = 24 * 1024 * 1024;
 /** A file of this name beside LevelDB's own, which leaves it alone. */
 const damageMark = 'MILLRACE_DAMAGED';
 
@@ -58,11 +57,12 @@ async function damageOf({ directory, taskId }: LevelEngineOptions): Promise<Mill
 }
 
 async function open(options: LevelEngineOptions): Promise<Engine> {
+  const { writeBufferSize, blockCacheSize } = engineSizes(options.engineBytes ?? defaultEngineBytes);
   const database: Database = new ClassicLevel<Buffer, Buffer>(options.directory, {
     keyEncoding: 'buffer',
     valueEncoding: 'buffer',
-    writeBufferSize: options.writeBufferSize ?? defaultBytes,
-    cacheSize: options.blockCacheSize ?? defaultBytes,
+    writeBufferSize,
+    cacheSize: blockCacheSize,
   });
   await openPatiently(database);
   return new LevelEngine(database, options);
