@@ -264,6 +264,14 @@ export type {
   StateOptions,
   ValueStateDescriptor,
 } from './processors/state/state-descriptor.js';
+export { operatorListState } from './processors/operator-state/operator-state-descriptor.js';
+export type {
+  AnyOperatorStateDescriptor,
+  OperatorListStateDescriptor,
+  OperatorListStateOptions,
+  Redistribution,
+} from './processors/operator-state/operator-state-descriptor.js';
+export type { OperatorListState, OperatorStateAccess } from './processors/operator-state/operator-list-state.js';
 export type { AggregateFunction } from './processors/state/aggregate-function.js';
 export type { AggregatingState, ListState, MapState, ReducingState, ValueState } from './processors/state/keyed-state.js';
 export type { StateAccess } from './processors/state/keyed-states.js';

@@ -1,4 +1,4 @@
-/** Broadcast state on a real broker: two instances, one of them killed at steps of the epoch, while rules and data come in. */
+/** Broadcast state, and operator state beside it, on a real broker: two instances, one of them killed at steps of the epoch, while rules and data come in. */
 import { afterEach, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -17,6 +17,7 @@ import { TopicTail } from '../faults/topic-tail.js';
 import { until } from '../faults/until.js';
 import { Opened } from '../opened.js';
 import type { BroadcastJobSetup } from './broadcast-job.js';
+import { remembered } from './broadcast-topology.js';
 
 const jobFile = fileURLToPath(new URL('./broadcast-job.ts', import.meta.url));
 const partitions = [0, 1, 2];
@@ -26,7 +27,7 @@ const moments = ['between produce and the offsets', 'between the offsets and End
 const opened = new Opened();
 afterEach(() => opened.close());
 
-it('every task takes every rule once and with its data, whoever is killed meanwhile', async () => {
+it('every task takes every rule once and with its data, and keeps its own list, whoever is killed meanwhile', async () => {
   const applicationId = `broadcast-${randomUUID().slice(0, 8)}`;
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
   const topics = { rules: `${applicationId}-in-rules`, data: `${applicationId}-in-data`, results: `${applicationId}-out` };
@@ -115,12 +116,18 @@ it('every task takes every rule once and with its data, whoever is killed meanwh
   expect(known()).toEqual(partitions.map(() => expected.join(' ')));
   for (const partition of partitions) {
     const lines = results.records.filter(({ key }) => key === `k${partition}`).map(({ value }) => String(value));
-    // Each record of the data once, in order, and no task ever forgot a rule.
-    expect(lines.map((line) => Number(line.split(' ')[0]))).toEqual(lines.map((_, i) => i + 1));
+    // Each record of the data once, in order; the task's own list with it; and no task ever forgot a rule.
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(lines.map((_, i) => upTo(i + 1)));
     const totals = knownTo(partition).map(sum);
     expect(totals).toEqual([...totals].sort((a, b) => a - b));
   }
 });
+
+/** The last numbers that a task has given, up to this one. */
+function upTo(last: number): string {
+  const first = Math.max(1, last - remembered + 1);
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i).join();
+}
 
 /** How many broadcast records have been taken, over all rules. */
 function sum(rules: string): number {

@@ -8,10 +8,10 @@ import type { StreamState } from './dsl-context.js';
 import { asyncNode, type AsyncNode } from './graph/async-node.js';
 import type { StreamGraph } from './graph/stream-graph.js';
 
-/** What makes an asynchronous operator: its work, for each task, and the stores that it brings beside that of unfinished records. */
+/** What makes an asynchronous operator: its work, for each task, and the stores that it has beside that of unfinished records. */
 export interface AsyncParts<K, V, R> {
   readonly work: () => AsyncWork<K, V, R>;
-  readonly stores?: readonly StoreSpec[];
+  readonly stores?: readonly (string | StoreSpec)[];
 }
 
 /**
@@ -41,10 +41,7 @@ export function addAsync<K, V, R>(
   });
   const parts = partsOf(storeName, name);
   const supplier = asyncOperator({ rules, storeName: store.name, keySerde }, parts.work);
-  const stores = Object.freeze([
-    ...graph.storesOf('processAsync', options.stores),
-    ...(parts.stores ?? []).map((spec) => graph.addStore(spec)),
-  ]);
+  const stores = Object.freeze([...graph.storesOf('processAsync', options.stores), ...graph.storesOf('processAsync', parts.stores)]);
   const node = asyncNode({ name, supplier, store, stores });
   graph.add(node, [stream.node]);
   return node;

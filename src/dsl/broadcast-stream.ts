@@ -3,7 +3,7 @@ import type { BroadcastProcessor, KeyedBroadcastProcessor } from '../processors/
 import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js';
 import type { Serde } from '../serdes/serde.js';
 import type { KStream } from './kstream.js';
-import type { NamedOptions, RecordOptions } from './options.js';
+import type { NamedOptions, OperatorStatesOption, RecordOptions } from './options.js';
 
 /** For `KStream.broadcast`. `name` names the topic that carries the records to all tasks: `<applicationId>-<name>-broadcast-repartition`. */
 export interface BroadcastOptions<K, V> extends NamedOptions {
@@ -23,10 +23,10 @@ export interface BroadcastStream<K, V> {
 }
 
 /** For `BroadcastConnectedStream.process`. */
-export type BroadcastProcessOptions<KR, VR> = RecordOptions<KR, VR>;
+export type BroadcastProcessOptions<KR, VR> = RecordOptions<KR, VR> & OperatorStatesOption;
 
 /** For `KeyedBroadcastConnectedStream.process`. */
-export interface KeyedBroadcastProcessOptions<KR, VR> extends RecordOptions<KR, VR> {
+export interface KeyedBroadcastProcessOptions<KR, VR> extends RecordOptions<KR, VR>, OperatorStatesOption {
   /** All keyed states that the processor asks for; broadcast states are those of `broadcast`. */
   readonly states?: readonly AnyStateDescriptor[];
 }

@@ -26,6 +26,7 @@ import type { GraphNode } from './graph/graph-node.js';
 import { operatorNode } from './graph/operator-node.js';
 import type { GroupedState } from './grouped-state.js';
 import { keyedStateStore } from './keyed-state-store.js';
+import { addOperatorStates, storeNamesOf } from './operator-state-stores.js';
 import type { KStream } from './kstream.js';
 import { shapes } from './option-shapes.js';
 import type { RecordOptions } from './options.js';
@@ -83,12 +84,18 @@ export function connectKeyed<K, V, KB, VB>(
       const store = keyedStateStore(storeName, name, grouped.fields.keySerde, states);
       const input = grouped.inputFor(graph, storeName);
       const broadcastStores = storesOf(name, fields);
-      const made = keyedBroadcastOperator(checked as never, { storeName, states, broadcast: broadcastStores });
+      const operatorStates = addOperatorStates(graph, name, options.operatorStates, states);
+      const made = keyedBroadcastOperator(checked as never, { storeName, states, broadcast: broadcastStores, operatorStates });
       return addConnected(
         context,
         fields,
         input,
-        { name, supplier: made, stores: [store, ...broadcastStores.map(({ spec }) => spec)] },
+        {
+          name,
+          supplier: made,
+          stores: [store, ...broadcastStores.map(({ spec }) => spec)],
+          usedStores: storeNamesOf(operatorStates),
+        },
         options,
       );
     },
@@ -103,13 +110,20 @@ export function connectStream<K, V, KB, VB>(
   const fields = fieldsOf(context, broadcast);
   return Object.freeze<BroadcastConnectedStream<K, V, KB, VB>>({
     process: <KR, VR>(supplier: unknown, options: BroadcastProcessOptions<KR, VR> = {}): KStream<KR, VR> => {
-      checkOptions('process', options, shapes.record);
+      checkOptions('process', options, shapes.broadcastProcess);
       const name = context.graph.nameOr(checkedName(options), prefix.broadcastProcess);
       const checked = checkedTaker(name, supplier);
       const stores = storesOf(name, fields);
-      const made = broadcastOperator(checked as never, stores);
+      const operatorStates = addOperatorStates(context.graph, name, options.operatorStates);
+      const made = broadcastOperator(checked as never, stores, operatorStates);
       const input = { parent: state.node, sources: state.sources };
-      return addConnected(context, fields, input, { name, supplier: made, stores: stores.map(({ spec }) => spec) }, options);
+      return addConnected(
+        context,
+        fields,
+        input,
+        { name, supplier: made, stores: stores.map(({ spec }) => spec), usedStores: storeNamesOf(operatorStates) },
+        options,
+      );
     },
   });
 }
@@ -118,6 +132,7 @@ interface ConnectedOperator {
   readonly name: string;
   readonly supplier: OperatorSupplier;
   readonly stores: readonly StoreSpec[];
+  readonly usedStores: readonly string[];
 }
 
 function addConnected<KR, VR>(

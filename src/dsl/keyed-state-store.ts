@@ -1,6 +1,6 @@
 import { MillraceError } from '../errors.js';
 import { stateAddressSerde } from '../processors/state/state-address.js';
-import { checkStateNames, type AnyStateDescriptor } from '../processors/state/state-descriptor.js';
+import { checkKeyedStates, type AnyStateDescriptor } from '../processors/state/state-descriptor.js';
 import { stateRowSerde } from '../processors/state/state-row-serde.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
@@ -9,7 +9,7 @@ import { checkResourceName } from '../topology/resource-name.js';
 /**
  * The store that holds the states and timers of one operator.
  *
- * @throws MILL_TOPOLOGY_DUPLICATE_NAME when two states have one name; MILL_TOPOLOGY_INVALID when the key's serde is not known
+ * @throws MILL_TOPOLOGY_DUPLICATE_NAME when two states have one name; MILL_TOPOLOGY_INVALID when the key's serde is not known, and for what is no descriptor
  */
 export function keyedStateStore<K>(
   storeName: string,
@@ -17,7 +17,7 @@ export function keyedStateStore<K>(
   keySerde: Serde<K> | null,
   states: readonly AnyStateDescriptor[],
 ): StoreSpec {
-  checkStateNames(operator, states);
+  checkKeyedStates(operator, states);
   if (keySerde === null) {
     throw new MillraceError(
       'MILL_TOPOLOGY_INVALID',

@@ -26,6 +26,7 @@ import type {
   WindowOptions,
 } from './keyed-stream.js';
 import type { KStream } from './kstream.js';
+import { addOperatorStates, storeNamesOf } from './operator-state-stores.js';
 import { shapes } from './option-shapes.js';
 import { prefix } from './prefixes.js';
 import { addTemporalJoin } from './temporal-join.js';
@@ -58,7 +59,11 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
     const { states = [], keySerde = null, valueSerde = null } = options;
     const store = keyedStateStore(storeName, name, this.#grouped.fields.keySerde, states);
     const { parent, sources } = this.#grouped.inputFor(graph, storeName);
-    const node = statefulNode(name, keyedProcessOperator(supplier, { storeName, states }), store, { usesEventTime: true });
+    const operatorStates = addOperatorStates(graph, name, options.operatorStates, states);
+    const node = statefulNode(name, keyedProcessOperator(supplier, { storeName, states, operatorStates }), store, {
+      usesEventTime: true,
+      stores: storeNamesOf(operatorStates),
+    });
     graph.add(node, [parent]);
     return this.#context.stream<KR, VR>({ name, keySerde, valueSerde, sources, repartitionRequired: true, node });
   }

@@ -11,11 +11,11 @@ import type { WindowAssigner } from '../time/windowing/window-assigner.js';
 import type { AppliedAggregateOptions, PlainAggregateOptions } from './applied-aggregate.js';
 import type { BroadcastStream, KeyedBroadcastConnectedStream } from './broadcast-stream.js';
 import type { KStream } from './kstream.js';
-import type { NamedOptions, RecordOptions } from './options.js';
+import type { NamedOptions, OperatorStatesOption, RecordOptions } from './options.js';
 
 /** For `KeyedStream.process`. */
-export interface KeyedProcessOptions<KR, VR> extends RecordOptions<KR, VR> {
-  /** All states that the processor asks for. */
+export interface KeyedProcessOptions<KR, VR> extends RecordOptions<KR, VR>, OperatorStatesOption {
+  /** All states by key that the processor asks for. */
   readonly states?: readonly AnyStateDescriptor[];
 }
 

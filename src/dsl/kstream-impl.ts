@@ -67,6 +67,7 @@ import type {
   ValueOptions,
 } from './options.js';
 import { prefix } from './prefixes.js';
+import { addOperatorStates, storeNamesOf } from './operator-state-stores.js';
 import { addProcess, addProcessValues } from './process.js';
 import { newRepartition } from './repartition.js';
 import { joinGlobalTable } from './stream-global-table-join.js';
@@ -335,7 +336,8 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     requireFunction('processAsync: the supplier', supplier);
     const node = addAsync(this.#context.graph, this.#state, prefix.processAsync, options, (_nameOf, name) => {
       const checked = checkedSupplier(name, supplier, ['call', 'process']);
-      return { work: () => new AsyncProcessorWork(checked()) };
+      const states = addOperatorStates(this.#context.graph, name, options.operatorStates);
+      return { work: () => new AsyncProcessorWork(checked(), states), stores: storeNamesOf(states) };
     });
     return this.#rekeyed(node, options);
   }

@@ -30,7 +30,7 @@ import type {
   WindowProcessOptions,
   WindowResultOptions,
 } from './keyed-stream.js';
-import type { BroadcastOptions } from './broadcast-stream.js';
+import type { BroadcastOptions, BroadcastProcessOptions } from './broadcast-stream.js';
 import type { GlobalJoinOptions } from './kstream.js';
 import type {
   AggregateFunctionOptions,
@@ -119,8 +119,8 @@ export const shapes = {
   repartitioned: { ...grouped, partitions: atLeastOne, partitioner: partitionerOption } satisfies ShapeOf<
     RepartitionedOptions<unknown, unknown>
   >,
-  process: { ...record, stores: list } satisfies ShapeOf<ProcessOptions<unknown, unknown>>,
-  processValues: { ...valued, stores: list } satisfies ShapeOf<ProcessValuesOptions<unknown>>,
+  process: { ...record, stores: list, operatorStates: list } satisfies ShapeOf<ProcessOptions<unknown, unknown>>,
+  processValues: { ...valued, stores: list, operatorStates: list } satisfies ShapeOf<ProcessValuesOptions<unknown>>,
   streamJoin: {
     ...record,
     windows: anything,
@@ -147,7 +147,9 @@ export const shapes = {
   >,
   asyncValue: { ...valued, ...calls } satisfies ShapeOf<AsyncValueOptions<unknown, unknown, unknown>>,
   asyncRecord: { ...record, ...calls } satisfies ShapeOf<AsyncRecordOptions<unknown, unknown, unknown, unknown>>,
-  asyncProcess: { ...record, ...calls, stores: list } satisfies ShapeOf<AsyncProcessOptions<unknown, unknown, unknown, unknown>>,
+  asyncProcess: { ...record, ...calls, stores: list, operatorStates: list } satisfies ShapeOf<
+    AsyncProcessOptions<unknown, unknown, unknown, unknown>
+  >,
   lookupJoin: {
     ...valued,
     ...calls,
@@ -162,7 +164,8 @@ export const shapes = {
     WindowAggregateOptions<unknown, unknown, unknown, unknown>
   >,
   windowProcess: { ...windowResult, clear: callback } satisfies ShapeOf<WindowProcessOptions<unknown, unknown>>,
-  keyedProcess: { ...record, states: list } satisfies ShapeOf<KeyedProcessOptions<unknown, unknown>>,
+  keyedProcess: { ...record, states: list, operatorStates: list } satisfies ShapeOf<KeyedProcessOptions<unknown, unknown>>,
+  broadcastProcess: { ...record, operatorStates: list } satisfies ShapeOf<BroadcastProcessOptions<unknown, unknown>>,
   broadcast: { ...record, states: anything } satisfies ShapeOf<BroadcastOptions<unknown, unknown>>,
   intervalJoin: { ...valued, sideOutputLate: flag } satisfies ShapeOf<IntervalJoinedOptions<unknown> & SideOutputLate>,
   temporalJoin: { ...valued, sideOutputLate: flag } satisfies ShapeOf<TemporalJoinedOptions<unknown> & SideOutputLate>,

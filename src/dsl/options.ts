@@ -1,5 +1,6 @@
 /** The options objects of the DSL. Everything in them is optional; what is absent is derived, carried along or the app's default. */
 import type { KStream } from './kstream.js';
+import type { AnyOperatorStateDescriptor } from '../processors/operator-state/operator-state-descriptor.js';
 import type { Awaitable, SessionMerger } from '../processors/user-functions.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
@@ -153,11 +154,17 @@ export interface StoresOption {
   readonly stores?: readonly (string | StoreSpec)[];
 }
 
+/** Which state of its tasks a processor has. */
+export interface OperatorStatesOption {
+  /** All operator states that the processor asks for, made by `operatorListState`. Each lies in a store, `<name>-operator-<state>`. */
+  readonly operatorStates?: readonly AnyOperatorStateDescriptor[];
+}
+
 /** Of `process`. */
-export type ProcessOptions<K, V> = RecordOptions<K, V> & StoresOption;
+export type ProcessOptions<K, V> = RecordOptions<K, V> & StoresOption & OperatorStatesOption;
 
 /** Of `processValues`. */
-export type ProcessValuesOptions<V> = ValueOptions<V> & StoresOption;
+export type ProcessValuesOptions<V> = ValueOptions<V> & StoresOption & OperatorStatesOption;
 
 /** How the rows of a table are kept. */
 export interface MaterializedOptions<K, V> {

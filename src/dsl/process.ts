@@ -1,6 +1,7 @@
 /** `process` and `processValues`: a user's processor as a node, with the stores it names or brings. */
 import { checkedSupplier } from '../processors/checked-supplier.js';
 import { fixedKeyOperator } from '../processors/fixed-key-operator.js';
+import type { OperatorStateStore } from '../processors/operator-state/operator-states.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import { processorOperator } from '../processors/processor-operator.js';
 import type { FixedKeyProcessor, Processor } from '../processors/processor.js';
@@ -9,10 +10,11 @@ import type { GraphNode } from './graph/graph-node.js';
 import type { OperatorNode } from './graph/operator-node.js';
 import { operatorNode } from './graph/operator-node.js';
 import type { StreamGraph } from './graph/stream-graph.js';
-import type { NamedOptions, StoresOption } from './options.js';
+import { addOperatorStates, storeNamesOf } from './operator-state-stores.js';
+import type { NamedOptions, OperatorStatesOption, StoresOption } from './options.js';
 import { prefix } from './prefixes.js';
 
-type Options = NamedOptions & StoresOption;
+type Options = NamedOptions & StoresOption & OperatorStatesOption;
 
 export function addProcess<K, V, KR, VR>(
   graph: StreamGraph,
@@ -21,7 +23,8 @@ export function addProcess<K, V, KR, VR>(
   options: Options,
 ): OperatorNode {
   const name = checkedName(options) ?? graph.newName(prefix.process);
-  return add(graph, parent, 'process', name, processorOperator(checkedSupplier(name, supplier)), options);
+  const checked = checkedSupplier(name, supplier);
+  return add(graph, parent, 'process', name, (states) => processorOperator(checked, states), options);
 }
 
 export function addProcessValues<K, V, VR>(
@@ -31,7 +34,8 @@ export function addProcessValues<K, V, VR>(
   options: Options,
 ): OperatorNode {
   const name = checkedName(options) ?? graph.newName(prefix.processValues);
-  return add(graph, parent, 'processValues', name, fixedKeyOperator(checkedSupplier(name, supplier)), options);
+  const checked = checkedSupplier(name, supplier);
+  return add(graph, parent, 'processValues', name, (states) => fixedKeyOperator(checked, states), options);
 }
 
 function add(
@@ -39,10 +43,12 @@ function add(
   parent: GraphNode,
   what: string,
   name: string,
-  supplier: OperatorSupplier,
-  { stores }: Options,
+  supplierWith: (states: readonly OperatorStateStore[]) => OperatorSupplier,
+  { stores, operatorStates }: Options,
 ): OperatorNode {
-  const node = operatorNode(name, supplier, { stores: graph.storesOf(what, stores) });
+  const used = graph.storesOf(what, stores);
+  const states = addOperatorStates(graph, name, operatorStates);
+  const node = operatorNode(name, supplierWith(states), { stores: [...used, ...storeNamesOf(states)] });
   graph.add(node, [parent]);
   return node;
 }

@@ -6,12 +6,16 @@ import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import { ForwardScope } from './forward-scope.js';
 import type { Operator, OperatorContext, OperatorSupplier } from './operator.js';
+import { noOperatorStates, type OperatorStateStore } from './operator-state/operator-states.js';
 import type { FixedKeyProcessor, FixedKeyProcessorContext, FixedKeyRecord } from './processor.js';
 import { BaseUserContext } from './user-context.js';
 
 /** @param supplier called once a task; each task has a processor of its own */
-export function fixedKeyOperator<K, VIn, VOut>(supplier: () => FixedKeyProcessor<K, VIn, VOut>): OperatorSupplier {
-  return () => new FixedKeyOperator(supplier());
+export function fixedKeyOperator<K, VIn, VOut>(
+  supplier: () => FixedKeyProcessor<K, VIn, VOut>,
+  operatorStates: readonly OperatorStateStore[] = noOperatorStates,
+): OperatorSupplier {
+  return () => new FixedKeyOperator(supplier(), operatorStates);
 }
 
 class FixedKeyOperator<K, VIn, VOut> implements Operator<FixedKeyRecord<K, VIn>['key'], VIn> {
@@ -19,13 +23,16 @@ class FixedKeyOperator<K, VIn, VOut> implements Operator<FixedKeyRecord<K, VIn>[
   declare private scope: ForwardScope;
   declare private user: FixedKeyContext<K, VOut>;
 
-  constructor(private readonly processor: FixedKeyProcessor<K, VIn, VOut>) {}
+  constructor(
+    private readonly processor: FixedKeyProcessor<K, VIn, VOut>,
+    private readonly operatorStates: readonly OperatorStateStore[],
+  ) {}
 
   init(context: OperatorContext): void {
     this.context = context;
     this.scope = new ForwardScope(context);
-    this.user = new FixedKeyContext<K, VOut>(context, this.scope, context.nodeName);
-    this.processor.init?.(this.user);
+    this.user = new FixedKeyContext<K, VOut>(context, this.scope, this.operatorStates);
+    this.scope.initialise(() => this.processor.init?.(this.user));
   }
 
   process(key: FixedKeyRecord<K, VIn>['key'], value: VIn, timestamp: number): MaybeAsync {
@@ -45,12 +52,11 @@ class FixedKeyContext<K, VOut> extends BaseUserContext implements FixedKeyProces
   /** Of the record in work; undefined in a timer, since no record has it. */
   private key: unknown = undefined;
 
-  constructor(
-    context: OperatorContext,
-    scope: ForwardScope,
-    private readonly nodeName: string,
-  ) {
-    super(context, scope);
+  private readonly nodeName: string;
+
+  constructor(context: OperatorContext, scope: ForwardScope, operatorStates: readonly OperatorStateStore[]) {
+    super(context, scope, operatorStates);
+    this.nodeName = context.nodeName;
   }
 
   enter(key: unknown): void {

@@ -11,11 +11,27 @@ import type { Downstream, OperatorContext } from './operator.js';
 
 export class ForwardScope {
   private open = false;
+  private initialising = false;
   private timestamp = -1;
   private headers: Headers = noHeaders;
   private pending: Promise<void> | null = null;
 
   constructor(private readonly context: OperatorContext) {}
+
+  /** Runs the `init` of user code, which may use state and forward nothing. */
+  initialise(body: () => void): void {
+    this.initialising = true;
+    try {
+      body();
+    } finally {
+      this.initialising = false;
+    }
+  }
+
+  /** User code is at work in the task: what it does belongs to the epoch. */
+  get isAtWork(): boolean {
+    return this.open || this.initialising;
+  }
 
   /** Runs user code on a record, or on a punctuation, whose record has no headers. */
   run<T>(body: (argument: T) => MaybeAsync, argument: T, timestamp: number, headers: Headers): MaybeAsync {

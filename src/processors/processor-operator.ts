@@ -2,6 +2,7 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { ForwardScope } from './forward-scope.js';
 import type { Operator, OperatorContext, OperatorSupplier } from './operator.js';
+import { noOperatorStates, type OperatorStateStore } from './operator-state/operator-states.js';
 import type { Processor, Record } from './processor.js';
 import { UserContext } from './user-context.js';
 
@@ -10,20 +11,27 @@ import { UserContext } from './user-context.js';
  *
  * @param supplier called once a task; each task has a processor of its own
  */
-export function processorOperator<KIn, VIn, KOut, VOut>(supplier: () => Processor<KIn, VIn, KOut, VOut>): OperatorSupplier {
-  return () => new ProcessorOperator(supplier());
+export function processorOperator<KIn, VIn, KOut, VOut>(
+  supplier: () => Processor<KIn, VIn, KOut, VOut>,
+  operatorStates: readonly OperatorStateStore[] = noOperatorStates,
+): OperatorSupplier {
+  return () => new ProcessorOperator(supplier(), operatorStates);
 }
 
 class ProcessorOperator<KIn, VIn, KOut, VOut> implements Operator<KIn, VIn> {
   declare private context: OperatorContext;
   declare private scope: ForwardScope;
 
-  constructor(private readonly processor: Processor<KIn, VIn, KOut, VOut>) {}
+  constructor(
+    private readonly processor: Processor<KIn, VIn, KOut, VOut>,
+    private readonly operatorStates: readonly OperatorStateStore[],
+  ) {}
 
   init(context: OperatorContext): void {
     this.context = context;
     this.scope = new ForwardScope(context);
-    this.processor.init?.(new UserContext<KOut, VOut>(context, this.scope));
+    const user = new UserContext<KOut, VOut>(context, this.scope, this.operatorStates);
+    this.scope.initialise(() => this.processor.init?.(user));
   }
 
   process(key: KIn, value: VIn, timestamp: number): MaybeAsync {

@@ -3,6 +3,7 @@ import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { Headers } from '../bytes/headers.js';
 import type { Cancellable, ScheduleOptions } from './operator.js';
 import type { StateStore, StoreKind } from '../stores/store.js';
+import type { OperatorStateAccess } from './operator-state/operator-list-state.js';
 
 /** A record as a processor gets it. Key and value are null at run time where the topic has null keys or tombstones. */
 export interface Record<K, V> {
@@ -63,7 +64,7 @@ export interface ProcessingContext {
 }
 
 /** What a processor can do. */
-export interface ProcessorContext<KOut, VOut> extends ProcessingContext {
+export interface ProcessorContext<KOut, VOut> extends ProcessingContext, OperatorStateAccess {
   /** Sends a record to all children, or to the child of that name. Missing fields are those of the record in work. */
   forward(
     record: { readonly key: KOut; readonly value: VOut; readonly timestamp?: number; readonly headers?: Headers },
@@ -100,7 +101,7 @@ export interface FixedKeyRecord<K, V> extends Record<K, V> {
 }
 
 /** What a processor that keeps the key can do. */
-export interface FixedKeyProcessorContext<K, VOut> extends ProcessingContext {
+export interface FixedKeyProcessorContext<K, VOut> extends ProcessingContext, OperatorStateAccess {
   /**
    * Sends a value under the key of the record in work to all children, or to the child of that name. In a timer there is no such record: there `key` must be that of a record
    * kept from before.

@@ -2,6 +2,9 @@
 import { noHeaders } from '../bytes/headers.js';
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { StateStore, StoreKind } from '../stores/store.js';
+import type { OperatorListState, OperatorStateAccess } from './operator-state/operator-list-state.js';
+import type { OperatorListStateDescriptor } from './operator-state/operator-state-descriptor.js';
+import { noOperatorStates, OperatorStates, type OperatorStateStore } from './operator-state/operator-states.js';
 import { checkTimer } from './checked-timer.js';
 import { connectedStore } from './connected-store.js';
 import type { ForwardScope } from './forward-scope.js';
@@ -10,24 +13,31 @@ import { systemRandomness } from './randomness.js';
 import { readOnlyStore } from './read-only-store.js';
 import type { ProcessingContext, ProcessorContext, RecordMetadata } from './processor.js';
 
-export abstract class BaseUserContext implements ProcessingContext {
+export abstract class BaseUserContext implements ProcessingContext, OperatorStateAccess {
   readonly applicationId: string;
   readonly taskId: string;
   readonly partition: number;
+  private readonly operatorStates: OperatorStates;
 
   constructor(
     private readonly context: OperatorContext,
     protected readonly scope: ForwardScope,
+    operatorStates: readonly OperatorStateStore[] = noOperatorStates,
   ) {
     this.applicationId = context.applicationId;
     this.taskId = context.taskId;
     this.partition = context.partition;
+    this.operatorStates = new OperatorStates(context, scope, operatorStates);
   }
 
   store<S extends StateStore = StateStore>(name: string, kind?: StoreKind): S {
     const { context } = this;
     const store = kind === undefined ? context.store(name) : connectedStore(context, name, kind);
     return (context.isGlobalStore?.(name) === true ? readOnlyStore(store, context.nodeName) : store) as S;
+  }
+
+  operatorState<V>(descriptor: OperatorListStateDescriptor<V>): OperatorListState<V> {
+    return this.operatorStates.list(descriptor);
   }
 
   schedule(options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {

@@ -387,10 +387,10 @@ export interface StoreSpec {
   /** False: nothing is restored after a crash. */
   readonly logged: boolean;
   /**
-   * Which task has which rows: `byKey` that of the record with the row's key, `everywhere` each task all of them. Absent: whoever writes the store knows. For what deals
-   * rows out over another number of tasks.
+   * Which task has which rows: `byKey` that of the record with the row's key, `everywhere` each task all of them; `split` and `union` are lists of a task, under their places from 0, of
+   * which each element goes to one task, or all to each. Absent: whoever writes the store knows. For what deals rows out over another number of tasks.
    */
-  readonly rows?: 'byKey' | 'everywhere';
+  readonly rows?: 'byKey' | 'everywhere' | 'split' | 'union';
   /** Extra configs of the changelog topic. */
   readonly changelogConfigs: Readonly<globalThis.Record<string, string>>;
   /** Window kinds only, ms. */

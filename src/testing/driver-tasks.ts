@@ -4,6 +4,7 @@
  * These are the tasks of a stream thread, with the driver's log in place of the broker. Commits take them through the same steps as an epoch does: flush,
  * freeze, changelog, committed.
  */
+import { MillraceError } from '../errors.js';
 import { silentLogger } from '../observability/logger.js';
 import type { DropReason } from '../processors/operator.js';
 import { ActiveTask } from '../runtime/active-task.js';
@@ -41,6 +42,19 @@ export interface DriverTasksOptions {
   readonly topics: DriverTopics;
   readonly log: TopicLog;
   readonly wallClock: () => number;
+  /** Fills the stores before any task begins. */
+  readonly restore: RestoreStores | null;
+}
+
+/** Gets the store of that name and partition. */
+export type RestoreStores = (storeAt: (name: string, partition: number) => Promise<StateStore>) => Promise<void>;
+
+/** A task's state, before there is a task. */
+interface OpenedState {
+  readonly id: TaskId;
+  readonly subTopology: SubTopology;
+  readonly names: readonly string[];
+  readonly state: TaskState;
 }
 
 interface RunningTask {
@@ -76,7 +90,12 @@ export class DriverTasks {
     const tasks = new DriverTasks(options);
     tasks.globals = await DriverGlobals.open(topology, serdes, tasks.environment(serdes, tasks.globalMetrics));
     tasks.queries = tasks.openQueries(serdes);
-    for (const id of options.topics.layout.tasks) tasks.tasks.push(await tasks.openTask(id, serdes));
+    const states: OpenedState[] = [];
+    for (const id of options.topics.layout.tasks) states.push(await tasks.openState(id, serdes));
+    await options.restore?.(async (name, partition) => restoredStore(states, name, partition));
+    for (const state of states) tasks.tasks.push(tasks.openTask(state, serdes));
+    // What was restored, and what `init` wrote.
+    if (tasks.tasks.some(({ active }) => active.task.dirty)) await tasks.commit();
     await tasks.followCommits();
     return tasks;
   }
@@ -200,16 +219,15 @@ export class DriverTasks {
     return ends;
   }
 
-  private async openTask(id: TaskId, serdes: SerdeDefaults): Promise<RunningTask> {
-    const { topology, topics, applicationId, config } = this.options;
+  private async openState(id: TaskId, serdes: SerdeDefaults): Promise<OpenedState> {
+    const { topology, config } = this.options;
     const subTopology = topology.subTopologies.find((sub) => sub.id === id.subTopology) as SubTopology;
-    const taskId = `${id.subTopology}_${id.partition}`;
     const specs = subTopology.stores.flatMap((name) => {
       const spec = topology.stores.get(name)?.spec;
       return spec === undefined ? [] : [{ ...spec, engine: 'memory' as const }];
     });
     const state = await TaskState.open({
-      taskId,
+      taskId: formatTaskId(id),
       directory: null,
       specs,
       emitsOnCommit: (config.emit ?? 'onCommit') === 'onCommit',
@@ -218,6 +236,12 @@ export class DriverTasks {
       cacheBytes: 0,
       logger: config.logger ?? silentLogger,
     });
+    return { id, subTopology, names: specs.map(({ name }) => name), state };
+  }
+
+  private openTask({ id, subTopology, names, state }: OpenedState, serdes: SerdeDefaults): RunningTask {
+    const { topology, topics, applicationId } = this.options;
+    const taskId = formatTaskId(id);
     const metrics = new TaskMetrics();
     const env = this.environment(serdes, metrics);
     const task = new Task({
@@ -240,7 +264,7 @@ export class DriverTasks {
         repeatEvery: Infinity,
         alignment: this.alignment.of(taskId, String(id.subTopology)),
       },
-      store: (name) => (specs.some((spec) => spec.name === name) ? state.store(name) : this.globals.store(name)),
+      store: (name) => (names.includes(name) ? state.store(name) : this.globals.store(name)),
       topicOf: (name, internal) => qualifiedName(applicationId, { name, internal }),
       released: () => undefined,
     });
@@ -306,4 +330,10 @@ async function runTask(task: Task): Promise<boolean> {
 
 function hasInput(task: Task): boolean {
   return task.queues.some((queue) => !queue.isEmpty);
+}
+
+function restoredStore(states: readonly OpenedState[], name: string, partition: number): StateStore {
+  const owner = states.find(({ id, names }) => id.partition === partition && names.includes(name));
+  if (owner !== undefined) return owner.state.store(name);
+  throw new MillraceError('MILL_INVARIANT', `Store ${name} of partition ${partition} is restored, and there is no such task.`);
 }

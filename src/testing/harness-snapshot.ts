@@ -1,9 +1,11 @@
 /**
  * What a harness holds, as bytes: the rows of its stores, and how far time was. Over as many partitions as before rows come back to where they were; over another number
- * rows by key are dealt out by key, those that each task has go to each, and nobody can say where others belong.
+ * rows by key are dealt out by key, those that each task has go to each, lists of tasks as they say (union lists also over the same number, as in Flink), and nobody can say where
+ * others belong.
  */
 import { partitionForKey } from '../bytes/murmur2.js';
 import { MillraceError } from '../errors.js';
+import { splitEvenly, uniteForAll } from '../rebalance/operator-state.js';
 import type { Serde } from '../serdes/serde.js';
 import type { KeyValueStore, StateStore, TimestampedKeyValueStore } from '../stores/store.js';
 import type { StoreNode, Topology } from '../topology/nodes.js';
@@ -62,7 +64,7 @@ export async function snapshotStores(topology: Topology, parallelism: number, st
  */
 export async function restoreStores(topology: Topology, parallelism: number, storeAt: StoreAt, snapshot: HarnessSnapshot): Promise<void> {
   checkPartitions(topology, parallelism);
-  const dealt: { name: string; node: StoreNode; row: SnapshotRow; partition: number }[] = [];
+  const dealt: DealtRow[] = [];
   for (const [name, rows] of snapshot.stores) {
     const node = topology.stores.get(name);
     if (node === undefined) {
@@ -72,10 +74,10 @@ export async function restoreStores(topology: Topology, parallelism: number, sto
         `TestHarness: the snapshot has store ${name}, and the operator has not (it has: ${known}). Give operators names: stores are named after them.`,
       );
     }
-    for (const row of rows)
-      for (const partition of placesOf(node, row, snapshot.parallelism, parallelism)) dealt.push({ name, node, row, partition });
+    dealt.push(...dealtOut(node, rows, snapshot.parallelism, parallelism));
   }
-  for (const { name, node, row, partition } of dealt) {
+  for (const { node, row, partition } of dealt) {
+    const { name } = node.spec;
     const [keys, values] = serdesOf(name, node);
     const store = await storeAt(name, partition);
     const [key, value] = [await keys.deserialize(row.key), await values.deserialize(row.value)];
@@ -88,6 +90,26 @@ export async function restoreStores(topology: Topology, parallelism: number, sto
     for (let partition = 0; partition < parallelism; partition++)
       await ((await storeAt(name, partition)) as Keyed).drainChanges(() => undefined);
   }
+}
+
+/** A row, and the partition that gets it. */
+interface DealtRow {
+  readonly node: StoreNode;
+  readonly row: SnapshotRow;
+  readonly partition: number;
+}
+
+function dealtOut(node: StoreNode, rows: readonly SnapshotRow[], before: number, now: number): DealtRow[] {
+  const rule = node.spec.rows;
+  if (rule !== 'split' && rule !== 'union')
+    return rows.flatMap((row) => placesOf(node, row, before, now).map((partition) => ({ node, row, partition })));
+  const lists = Array.from({ length: before }, (_, partition) =>
+    rows.filter((row) => row.partition === partition).sort((a, b) => Buffer.compare(a.key, b.key)),
+  );
+  const [places] = serdesOf(node.spec.name, node);
+  return (rule === 'split' ? splitEvenly(lists, now) : uniteForAll(lists, now)).flatMap((list, partition) =>
+    list.map((row, place) => ({ node, partition, row: { ...row, key: copyOf(places.serialize(place)) } })),
+  );
 }
 
 /** The partitions that get the row. */

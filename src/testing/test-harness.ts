@@ -8,6 +8,8 @@ import { MillraceError } from '../errors.js';
 import { anyObject, requireOptions, serde, wholeNumber, type ShapeOf } from '../errors/checked-options.js';
 import type { StateOf } from '../processors/broadcast/broadcast-processor.js';
 import type { DropReason } from '../processors/operator.js';
+import { OperatorList } from '../processors/operator-state/operator-list.js';
+import type { AnyOperatorStateDescriptor, OperatorListStateDescriptor } from '../processors/operator-state/operator-state-descriptor.js';
 import { KeyedStates } from '../processors/state/keyed-states.js';
 import type { StateAddress } from '../processors/state/state-address.js';
 import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js';
@@ -17,9 +19,11 @@ import type { TimerKind } from '../processors/timers/timer-service.js';
 import { StreamsBuilder } from '../dsl/streams-builder.js';
 import type { KStream } from '../dsl/kstream.js';
 import type { Serde } from '../serdes/serde.js';
+import type { TimestampedKeyValueStore } from '../stores/store.js';
 import type { StoreNode, Topology } from '../topology/nodes.js';
 import { harnessTopic, harnessValueSerde, PushedWatermark, pushedWatermarks } from './harness-input.js';
 import { isKeyedState, partitionOf, restoreStores, snapshotStores, type HarnessSnapshot } from './harness-snapshot.js';
+import type { RestoreStores } from './driver-tasks.js';
 import type { TestInputTopic } from './test-input-topic.js';
 import { TopologyTestDriver } from './topology-test-driver.js';
 
@@ -99,7 +103,9 @@ export class TestHarness<K, V> {
     this.pushed = Array.from({ length: parallelism }, () => -Infinity);
     this.topology = this.build(operator, keySerde, harnessValueSerde(valueSerde));
     const wallClock = options.wallClock ?? from?.wallClock ?? 0;
-    this.driver = new TopologyTestDriver(this.topology, { partitions: { [harnessTopic]: parallelism }, wallClock });
+    const config = { partitions: { [harnessTopic]: parallelism }, wallClock };
+    const restore: RestoreStores | null = from === undefined ? null : (storeAt) => restoreStores(this.topology, parallelism, storeAt, from);
+    this.driver = new TopologyTestDriver(this.topology, config, restore);
     this.input = this.driver.inputTopic(harnessTopic, { keySerde, valueSerde: harnessValueSerde(valueSerde) });
   }
 
@@ -194,9 +200,27 @@ export class TestHarness<K, V> {
   }
 
   /**
+   * The list that each task has of an operator state, by partition, to look at.
+   *
+   * @param operator its name; default: the only one with an operator state of that name
+   * @throws MILL_CONFIG_INVALID when there is none, or several and no name
+   */
+  async operatorState<V>(descriptor: OperatorListStateDescriptor<V>, operator?: string): Promise<V[][]> {
+    await this.ready();
+    const { name } = this.operatorStore(descriptor, operator).spec;
+    const lists: V[][] = [];
+    for (let partition = 0; partition < this.parallelism; partition++) {
+      const store = await this.driver.store<TimestampedKeyValueStore<number, V>>(name, partition);
+      lists.push(new OperatorList(descriptor, store, () => 0).get());
+    }
+    return lists;
+  }
+
+  /**
    * What the operator holds, for the option `from` of another harness: state, timers, watermark and clock.
    *
-   * Over another parallelism state by key and tables are dealt out by key, and each task gets the broadcast state.
+   * Over another parallelism state by key and tables are dealt out by key, each task gets the broadcast state, and operator state is dealt out by its `redistribution`; union lists are
+   * united over the same parallelism too, as when Flink restores.
    *
    * @throws MILL_STATE_INVALID when the operator keeps a store that is not by key (windows of `windowedBy`, joins in stream time), or has a repartition topic with a
    * partition count of its own. The first call of the other harness throws it when its parallelism is another and rows can't be dealt out: those of your own `stores`
@@ -240,14 +264,25 @@ export class TestHarness<K, V> {
     for (const index of partitions) this.pushed[index] = Math.max(time, this.pushed[index] ?? -Infinity);
   }
 
-  /** State and watermark of the snapshot are there before anything else happens. */
+  /** The watermark of the snapshot is there before anything else happens. Its state is, before the processors are made. */
   private async ready(): Promise<void> {
     const { from } = this.options;
     if (from === undefined) return;
-    this.restoring ??= restoreStores(this.topology, this.parallelism, (name, partition) => this.driver.store(name, partition), from).then(
-      () => (from.watermark === -Infinity ? undefined : this.passWatermark(from.watermark)),
-    );
+    this.restoring ??= from.watermark === -Infinity ? Promise.resolve() : this.passWatermark(from.watermark);
     await this.restoring;
+  }
+
+  private operatorStore({ name }: AnyOperatorStateDescriptor, operator?: string): StoreNode {
+    const stores = [...this.topology.stores.values()].filter(({ spec }) => spec.rows === 'split' || spec.rows === 'union');
+    const found = stores.filter(({ spec, processors }) =>
+      operator === undefined
+        ? spec.name.endsWith(`-operator-${name}`)
+        : spec.name === `${operator}-operator-${name}` && processors.includes(operator),
+    );
+    const [only] = found;
+    if (only !== undefined && found.length === 1) return only;
+    const names = stores.map(({ spec }) => spec.name).join(', ') || 'none';
+    throw wrong(`name the operator whose state ${name} is meant; there are stores of operator states: ${names}`);
   }
 
   private keyedStore(operator?: string): StoreNode {

@@ -18,7 +18,7 @@ import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { StateStore } from '../stores/store.js';
 import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
-import { DriverTasks } from './driver-tasks.js';
+import { DriverTasks, type RestoreStores } from './driver-tasks.js';
 import { DriverTopics } from './driver-topics.js';
 import { driverShape, type TestDriverConfig } from './test-driver-config.js';
 import { TestInputTopic } from './test-input-topic.js';
@@ -45,8 +45,15 @@ export class TopologyTestDriver {
   private closed = false;
   private now: number;
 
-  /** @throws MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_CONFIG_INVALID; MILL_TOPOLOGY_INVALID when the topology was not built */
-  constructor(topology: Topology, config: TestDriverConfig = {}) {
+  /**
+   * @param restore of the engine's own harness: fills the stores before any processor is made
+   * @throws MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_CONFIG_INVALID; MILL_TOPOLOGY_INVALID when the topology was not built
+   */
+  constructor(
+    topology: Topology,
+    config: TestDriverConfig = {},
+    private readonly restore: RestoreStores | null = null,
+  ) {
     checkTopology(topology, 'TopologyTestDriver');
     requireOptions('TopologyTestDriver', config, driverShape, 'MILL_CONFIG_INVALID');
     this.topology = topology;
@@ -177,7 +184,9 @@ export class TopologyTestDriver {
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
-    await (await this.opening)?.close();
+    // What kept it from opening was told where it was called.
+    const opened = await this.opening?.catch(() => null);
+    await opened?.close();
   }
 
   /** `close()`, for `await using`. */
@@ -208,8 +217,8 @@ export class TopologyTestDriver {
   }
 
   private open(): Promise<DriverTasks> {
-    const { topology, applicationId, config, topics, log } = this;
-    this.opening = DriverTasks.open({ topology, applicationId, config, topics, log, wallClock: () => this.now });
+    const { topology, applicationId, config, topics, log, restore } = this;
+    this.opening = DriverTasks.open({ topology, applicationId, config, topics, log, wallClock: () => this.now, restore });
     return this.opening;
   }
 }

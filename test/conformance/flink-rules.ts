@@ -58,10 +58,15 @@ export const flinkRules: Readonly<Record<string, readonly RuleTest[]>> = {
     ['test/rebalance/operator-state.test.ts', 'as a list goes to the instances once, in parts that differ by one at most'],
     ['test/rebalance/operator-state.test.ts', 'as a union list goes to each instance whole'],
     ['test/rebalance/operator-state.test.ts', 'as broadcast state is copied to each'],
+    ['test/dsl/operator-state.test.ts', 'is split or united: from %d to %d'],
+    ['conformance/cases/flink/operator-state.json', '"evenSplit"'],
   ],
   'broadcast state is the same in every task, and exactly once with the data': [
     [broadcast, 'brings every record to every task, whatever the key'],
-    ['integration-tests/event-time/broadcast.test.ts', 'every task takes every rule once and with its data, whoever is killed meanwhile'],
+    [
+      'integration-tests/event-time/broadcast.test.ts',
+      'every task takes every rule once and with its data, and keeps its own list, whoever is killed meanwhile',
+    ],
   ],
   'only the state of the current key can be reached': [
     [dsl, 'see the state of the current key alone'],

@@ -8,6 +8,8 @@ export interface ConnectedNode {
   readonly name: string;
   readonly supplier: OperatorSupplier;
   readonly stores: readonly StoreSpec[];
+  /** Stores added elsewhere that it uses besides. */
+  readonly usedStores: readonly string[];
   /** Works in event time, or may: watermarks have to reach it. */
   readonly usesEventTime: boolean;
 }
@@ -17,6 +19,6 @@ export function connectedNode(fields: Omit<ConnectedNode, 'kind'>): ConnectedNod
 }
 
 export function writeConnected(node: ConnectedNode, builder: TopologyBuilder, parents: readonly string[]): void {
-  builder.addOperator(node.name, node.supplier, parents);
+  builder.addOperator(node.name, node.supplier, parents, node.usedStores);
   for (const store of node.stores) builder.addStateStore(store, { processors: [node.name] });
 }

@@ -53,8 +53,7 @@ function namesLacking(graph: StreamGraph): { readonly operator: string; readonly
       if (graph.isGenerated(generated))
         lacking.push({ operator: node.name, text: `internal topic ${node.topic} (set \`name\` of the foreign-key join)` });
     } else if (node.kind === 'stateStore') {
-      if (graph.isGenerated(node.store.name))
-        lacking.push({ operator: node.name, text: `store ${node.store.name} (set \`name\` of the join)` });
+      if (graph.isGenerated(node.store.name)) lacking.push({ operator: node.name, text: `store ${node.store.name} (set \`name\`)` });
     } else if (node.kind === 'async') {
       if (graph.isGenerated(node.name))
         lacking.push({ operator: node.name, text: `store ${node.store.name} of ${node.name} (set \`name\`)` });

@@ -2,6 +2,7 @@
 import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import type { Headers } from '../../bytes/headers.js';
 import type { OperatorContext } from '../operator.js';
+import type { OperatorStateStore } from '../operator-state/operator-states.js';
 import { UserContext } from '../user-context.js';
 import type { ProcessorContext, Record } from '../processor.js';
 import type { AsyncCall, AsyncWork } from './async-operator.js';
@@ -30,12 +31,16 @@ export class AsyncProcessorWork<KIn, VIn, R, KOut, VOut> implements AsyncWork<KI
   declare private context: OperatorContext;
   declare private scope: CallScope;
 
-  constructor(private readonly processor: AsyncProcessor<KIn, VIn, R, KOut, VOut>) {}
+  constructor(
+    private readonly processor: AsyncProcessor<KIn, VIn, R, KOut, VOut>,
+    private readonly operatorStates: readonly OperatorStateStore[],
+  ) {}
 
   init(context: OperatorContext): void {
     this.context = context;
     this.scope = new CallScope(context);
-    this.processor.init?.(new UserContext<KOut, VOut>(context, this.scope));
+    const user = new UserContext<KOut, VOut>(context, this.scope, this.operatorStates);
+    this.scope.initialise(() => this.processor.init?.(user));
   }
 
   call(value: VIn, key: KIn, call: AsyncCall): R | PromiseLike<R> {

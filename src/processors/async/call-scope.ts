@@ -41,6 +41,10 @@ export class CallScope extends ForwardScope {
     return result;
   }
 
+  override get isAtWork(): boolean {
+    return super.isAtWork && !isInCall();
+  }
+
   /** The record's turn, or a timer's, may begin within a call of another record. */
   override run<T>(body: (argument: T) => MaybeAsync, argument: T, timestamp: number, headers: Headers): MaybeAsync {
     return calls.run(null, () => super.run(body, argument, timestamp, headers));
@@ -53,7 +57,7 @@ export class CallScope extends ForwardScope {
     timestamp: number | undefined,
     headers: Headers | undefined,
   ): MaybeAsync {
-    if (calls.getStore()?.hasEnded === false) {
+    if (isInCall()) {
       const { nodeName } = this.node;
       throw new MillraceError('MILL_STATE_INVALID', `Processor ${nodeName} calls forward in call; forward what it gives in process.`, {
         details: { node: nodeName },
@@ -61,4 +65,8 @@ export class CallScope extends ForwardScope {
     }
     return super.forward(target, key, value, timestamp, headers);
   }
+}
+
+function isInCall(): boolean {
+  return calls.getStore()?.hasEnded === false;
 }

@@ -5,6 +5,7 @@ import { ForwardScope } from '../forward-scope.js';
 import type { Cancellable, Operator, OperatorContext, OperatorSupplier, ScheduleOptions } from '../operator.js';
 import type { Record } from '../processor.js';
 import type { MapStateDescriptor } from '../state/state-descriptor.js';
+import { noOperatorStates, type OperatorStateStore } from '../operator-state/operator-states.js';
 import { UserContext } from '../user-context.js';
 import type { BroadcastAccess, BroadcastProcessor, BroadcastProcessorContext } from './broadcast-processor.js';
 import { FromBroadcast } from './broadcast-side.js';
@@ -16,8 +17,9 @@ type AnyProcessor<KOut, VOut> = BroadcastProcessor<unknown, unknown, unknown, un
 export function broadcastOperator<KOut, VOut>(
   supplier: () => AnyProcessor<KOut, VOut>,
   states: readonly BroadcastStateStore[],
+  operatorStates: readonly OperatorStateStore[] = noOperatorStates,
 ): OperatorSupplier {
-  return () => new BroadcastOperator(supplier(), states);
+  return () => new BroadcastOperator(supplier(), states, operatorStates);
 }
 
 class BroadcastOperator<KOut, VOut> implements Operator {
@@ -29,13 +31,15 @@ class BroadcastOperator<KOut, VOut> implements Operator {
   constructor(
     private readonly processor: AnyProcessor<KOut, VOut>,
     private readonly states: readonly BroadcastStateStore[],
+    private readonly operatorStates: readonly OperatorStateStore[],
   ) {}
 
   init(context: OperatorContext): void {
     this.context = context;
     this.scope = new ForwardScope(context);
     this.broadcast = new BroadcastStates(context, this.states);
-    this.processor.init?.(new BroadcastContext<KOut, VOut>(context, this.scope, this.broadcast));
+    const user = new BroadcastContext<KOut, VOut>(context, this.scope, this.broadcast, this.operatorStates);
+    this.scope.initialise(() => this.processor.init?.(user));
   }
 
   process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
@@ -70,8 +74,9 @@ class BroadcastContext<KOut, VOut> extends UserContext<KOut, VOut> implements Br
     private readonly operator: OperatorContext,
     scope: ForwardScope,
     private readonly states: BroadcastStates,
+    operatorStates: readonly OperatorStateStore[],
   ) {
-    super(operator, scope);
+    super(operator, scope, operatorStates);
     this.broadcastState = (descriptor) => states.reader(descriptor);
   }
 

@@ -52,7 +52,10 @@ class KeyedBroadcastOperator<K, KOut, VOut> extends KeyedProcessOperator<K, unkn
   }
 
   protected override userContext(): KeyedContext<K, KOut, VOut> {
-    return new KeyedBroadcastContext<K, KOut, VOut>([this.context, this.scope, this.states, this.timers], this.broadcast);
+    return new KeyedBroadcastContext<K, KOut, VOut>(
+      [this.context, this.scope, this.states, this.timers, this.options.operatorStates],
+      this.broadcast,
+    );
   }
 
   private onBroadcast(key: unknown, value: unknown, timestamp: number): MaybeAsync {

@@ -8,6 +8,7 @@ import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import { keyValueStore } from '../connected-store.js';
 import { ofRow } from '../failed-row.js';
 import type { Cancellable, Operator, OperatorContext } from '../operator.js';
+import type { OperatorStateStore } from '../operator-state/operator-states.js';
 import { ExpiredRows } from '../state/expired-rows.js';
 import type { StateAddress } from '../state/state-address.js';
 import type { StoredRow } from '../state/state-row-serde.js';
@@ -25,6 +26,8 @@ export interface KeyedOperatorOptions {
   readonly storeName: string;
   /** All states of the operator. */
   readonly states: readonly AnyStateDescriptor[];
+  /** State of the task that a processor has beside. Default: none. */
+  readonly operatorStates?: readonly OperatorStateStore[];
 }
 
 export abstract class KeyedOperator<K, V> implements Operator<K, V> {
@@ -38,7 +41,7 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
   private loading: Promise<void> | null = null;
   private alarm: { readonly at: number; readonly handle: Cancellable } | null = null;
 
-  constructor(private readonly options: KeyedOperatorOptions) {}
+  constructor(protected readonly options: KeyedOperatorOptions) {}
 
   init(context: OperatorContext): void {
     this.context = context;

@@ -5,6 +5,7 @@ import { MillraceError } from '../../errors.js';
 import { ForwardScope } from '../forward-scope.js';
 import type { OperatorContext, OperatorSupplier } from '../operator.js';
 import type { Record } from '../processor.js';
+import type { OperatorStateStore } from '../operator-state/operator-states.js';
 import { UserContext } from '../user-context.js';
 import { noNamespace } from '../state/keyed-state-backend.js';
 import type { KeyedStates, StateAccess } from '../state/keyed-states.js';
@@ -33,7 +34,7 @@ export class KeyedProcessOperator<K, V, KOut, VOut> extends KeyedOperator<K, V> 
 
   /** What the processor gets: kept apart for those that get more. */
   protected userContext(): KeyedContext<K, KOut, VOut> {
-    return new KeyedContext<K, KOut, VOut>(this.context, this.scope, this.states, this.timers);
+    return new KeyedContext<K, KOut, VOut>(this.context, this.scope, this.states, this.timers, this.options.operatorStates);
   }
 
   close(): MaybeAsync {
@@ -42,7 +43,8 @@ export class KeyedProcessOperator<K, V, KOut, VOut> extends KeyedOperator<K, V> 
 
   protected open(): void {
     this.scope = new ForwardScope(this.context);
-    this.processor.init?.(this.userContext());
+    const user = this.userContext();
+    this.scope.initialise(() => this.processor.init?.(user));
   }
 
   protected onRecord(key: K, value: V, timestamp: number): MaybeAsync {
@@ -75,8 +77,9 @@ export class KeyedContext<K, KOut, VOut> extends UserContext<KOut, VOut> impleme
     scope: ForwardScope,
     private readonly states: KeyedStates,
     private readonly service: TimerService,
+    operatorStates?: readonly OperatorStateStore[],
   ) {
-    super(operator, scope);
+    super(operator, scope, operatorStates);
     this.timers = new UserTimers(operator, service);
     this.state = (descriptor: AnyStateDescriptor) => states.state(descriptor as never) as never;
   }

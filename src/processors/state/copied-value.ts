@@ -5,7 +5,12 @@ import type { Serde } from '../../serdes/serde.js';
 /** A value that shares nothing with the one given, as it would come back from storage. */
 export function copiedValue<V>(value: V, serde: Serde<V>): V {
   if (typeof value !== 'object' || value === null) return value;
-  const copy = serde.deserialize(Buffer.from(serde.serialize(value)));
-  if (!isPromiseLike(copy)) return copy;
-  throw new MillraceError('MILL_SERDE', `Serde ${serde.name} gave a promise where the value is needed at once (in keyed state).`);
+  return storedValue(value, serde);
+}
+
+/** A value as it would come back from storage. */
+export function storedValue<V>(value: V, serde: Serde<V>): V {
+  const stored = serde.deserialize(Buffer.from(serde.serialize(value)));
+  if (!isPromiseLike(stored)) return stored;
+  throw new MillraceError('MILL_SERDE', `Serde ${serde.name} gave a promise where the value is needed at once (in state of an operator).`);
 }

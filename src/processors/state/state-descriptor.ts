@@ -135,8 +135,29 @@ export function aggregatingState<In, Acc, Out>(
   return Object.freeze({ kind: 'aggregating', ...common, aggregate: options.aggregate });
 }
 
+const kinds: ReadonlySet<unknown> = new Set<StateDescriptor['kind']>(['value', 'list', 'map', 'reducing', 'aggregating']);
+
+export function isStateDescriptor(given: unknown): given is AnyStateDescriptor {
+  return typeof given === 'object' && given !== null && kinds.has((given as Partial<AnyStateDescriptor>).kind);
+}
+
+/** @throws MILL_TOPOLOGY_INVALID for what is no descriptor of state by key */
+export function checkKeyedStates(operator: string, given: readonly AnyStateDescriptor[]): void {
+  for (const state of given as readonly unknown[]) {
+    if (isStateDescriptor(state)) continue;
+    const isOperatorState = (state as { readonly kind?: unknown } | null)?.kind === 'operatorList';
+    const what = isOperatorState ? 'operator state: name it in `operatorStates`' : 'something else';
+    throw new MillraceError(
+      'MILL_TOPOLOGY_INVALID',
+      `Operator ${operator}: \`states\` takes what valueState(…), listState(…) and the like give, not ${what}.`,
+      { details: { operator } },
+    );
+  }
+  checkStateNames(operator, given);
+}
+
 /** @throws MILL_TOPOLOGY_DUPLICATE_NAME when two states of an operator have one name */
-export function checkStateNames(operator: string, descriptors: readonly AnyStateDescriptor[]): void {
+export function checkStateNames(operator: string, descriptors: readonly { readonly name: string }[]): void {
   const seen = new Set<string>();
   for (const { name } of descriptors) {
     if (seen.has(name)) {
@@ -156,8 +177,12 @@ function base<V>(
 ): { readonly name: string; readonly serde: Serde<V>; readonly ttl: StateTtl | null } {
   requireArgument(`${what}: the name`, name, text);
   requireOptions(`${what} ${name}`, options, { ...shape, ...more });
-  if (!/^[A-Za-z0-9._-]+$/.test(name)) {
-    throw new MillraceError('MILL_TOPOLOGY_INVALID', `A state can't be named “${name}”: letters, digits, “.”, “_” and “-” may be used.`);
-  }
+  checkStateName(name);
   return { name, serde: options.serde ?? serdes.json<V>(), ttl: options.ttl === undefined ? null : checkedTtl(name, options.ttl) };
+}
+
+/** @throws MILL_TOPOLOGY_INVALID */
+export function checkStateName(name: string): void {
+  if (/^[A-Za-z0-9._-]+$/.test(name)) return;
+  throw new MillraceError('MILL_TOPOLOGY_INVALID', `A state can't be named “${name}”: letters, digits, “.”, “_” and “-” may be used.`);
 }
