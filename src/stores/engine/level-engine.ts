@@ -68,6 +68,12 @@ async function open(options: LevelEngineOptions): Promise<Engine> {
   return new LevelEngine(database, options);
 }
 
+/** Synchronous reads throw without a code: LevelDB's own words tell. */
+function codeOf(reason: string): string | undefined {
+  if (reason.startsWith('Corruption:')) return 'LEVEL_CORRUPTION';
+  return reason.startsWith('IO error:') ? 'LEVEL_IO_ERROR' : undefined;
+}
+
 /** A file that the manifest names and that is gone or cut short shows as an I/O error; starting over mends it, unlike a full disk or missing rights. */
 function isFileHarmed(code: unknown, reason: string): boolean {
   return code === 'LEVEL_IO_ERROR' && /No such file|Invalid argument/.test(reason);
@@ -185,8 +191,10 @@ class LevelEngine implements Engine {
   }
 
   private failure(what: string, error: unknown): MillraceError {
-    const code = (error as { code?: unknown }).code;
-    const reason = error instanceof Error ? error.message : String(error);
+    // Of another realm when the process has several: `instanceof` does not know it.
+    const { message, code: given } = error as { readonly message?: unknown; readonly code?: unknown };
+    const reason = typeof message === 'string' ? message : String(error);
+    const code = given ?? codeOf(reason);
     const closed =
       code === 'LEVEL_ITERATOR_NOT_OPEN' ||
       code === 'LEVEL_DATABASE_NOT_OPEN' ||

@@ -122,15 +122,47 @@ describe('a database whose log is damaged', () => {
 });
 
 describe('a database with a damaged table', () => {
-  it('is made anew by the one who opens it next, once a read has found the damage', async () => {
-    const { folder } = await killed();
-    // LevelDB turns the log into a table when it opens.
-    await opened(folder);
-    const table = (await readdir(folder)).find((name) => name.endsWith('.ldb')) ?? '';
-    const handle = await openFile(join(folder, table), 'r+');
-    await handle.write(Buffer.alloc(1500, 0xff), 0, 1500, 0);
+  const first = keyOf(0);
+  const reads: readonly [string, (engine: Engine) => unknown][] = [
+    ['a look-up', (engine) => engine.get(first)],
+    ['a scan', (engine) => rowsOf(engine)],
+    ['a look-up in a snapshot', (engine) => engine.snapshot().get(first)],
+  ];
+  const harms: readonly [string, (table: string) => Promise<void>][] = [
+    ['other bytes', (table) => overwrite(table, Buffer.alloc(1500, 0xff))],
+    ['its end cut off', async (table) => truncate(table, Math.floor((await readFile(table)).length / 2))],
+    ['no bytes', (table) => truncate(table, 0)],
+    ['no file', (table) => rm(table)],
+  ];
+
+  it.each(reads.flatMap(([how, read]) => harms.map(([harm, damage]) => ({ how, read, harm, damage }))))(
+    'is made anew by the one who opens it next, once $how has found $harm',
+    async ({ read, damage }) => {
+      const { folder } = await killed();
+      // LevelDB turns the log into a table when it opens.
+      await opened(folder);
+      const table = (await readdir(folder)).find((name) => name.endsWith('.ldb')) ?? '';
+      await damage(join(folder, table));
+
+      await expect(openAndRead(folder, read)).rejects.toMatchObject({ code: 'MILL_STORE_CORRUPTED' });
+      expect((await opened(folder)).rows).toEqual([]);
+    },
+  );
+
+  /** Whichever of the two finds it; what is made anew at once is told as the read would tell it. */
+  async function openAndRead(directory: string, read: (engine: Engine) => unknown): Promise<void> {
+    const { engine, corrupted } = await openLevelEngine({ directory, taskId: '0_0' });
+    try {
+      await read(engine);
+    } finally {
+      await engine.close();
+    }
+    if (corrupted !== null) throw corrupted;
+  }
+
+  async function overwrite(file: string, bytes: Buffer): Promise<void> {
+    const handle = await openFile(file, 'r+');
+    await handle.write(bytes, 0, bytes.length, 0);
     await handle.close();
-    await expect(opened(folder)).rejects.toMatchObject({ code: 'MILL_STORE_CORRUPTED' });
-    expect(await opened(folder)).toEqual({ rows: [], wiped: true });
-  });
+  }
 });
