@@ -5,6 +5,8 @@ import type { JobSetup } from '../exactly-once/job-messages.js';
 /** What the process of several threads is told besides. */
 export interface ThreadsJobSetup extends JobSetup {
   readonly answer?: UncaughtErrorAnswer;
+  /** The handler begins a thread before it answers. */
+  readonly addsThread?: boolean;
 }
 
 export function asJob(text: string | undefined): ThreadsJobSetup {

@@ -10,7 +10,11 @@ const orders = new BroadcastChannel('orders');
 orders.unref();
 
 const { answer } = setup;
-if (answer !== undefined) app.setUncaughtErrorHandler(() => answer);
+if (answer !== undefined)
+  app.setUncaughtErrorHandler(() => {
+    if (setup.addsThread === true) void app.addThread().catch(tellError);
+    return answer;
+  });
 runJob(app, {
   bounded: setup.bounded,
   onCommand: (command) => {

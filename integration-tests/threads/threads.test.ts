@@ -12,12 +12,22 @@ afterEach(async () => {
   for (const run of runs.splice(0)) await run.end();
 });
 
-async function begin(name: string, options: Partial<JobRunOptions> & { readonly answer?: UncaughtErrorAnswer } = {}): Promise<JobRun> {
+async function begin(
+  name: string,
+  options: Partial<JobRunOptions> & { readonly answer?: UncaughtErrorAnswer; readonly addsThread?: boolean } = {},
+): Promise<JobRun> {
   const file = fileURLToPath(new URL('job.ts', import.meta.url));
-  const { answer, config, ...more } = options;
+  const { answer, addsThread, config, ...more } = options;
   // Threads read what the process has compiled.
   const env = { TSX_DISABLE_CACHE: '' };
-  const run = await JobRun.create(name, { partitions, file, env, setup: { answer }, config: { threads: 2, ...config }, ...more });
+  const run = await JobRun.create(name, {
+    partitions,
+    file,
+    env,
+    setup: { answer, addsThread },
+    config: { threads: 2, ...config },
+    ...more,
+  });
   runs.push(run);
   return run;
 }
@@ -135,9 +145,9 @@ describe('an app of two stream threads', () => {
     expect(only.errors).toEqual([]);
   });
 
-  it('outlives a thread that reaches the limit of its heap: another one takes its place, and the process never falls', async () => {
+  it('outlives a thread that reaches the limit of its heap: another one takes its place and its number, though the handler adds a thread meanwhile, and the process never falls', async () => {
     const threadResourceLimits = { maxOldGenerationSizeMb: 96 };
-    const run = await begin('threads-heap', { answer: 'replaceThread', config: { threadResourceLimits } });
+    const run = await begin('threads-heap', { answer: 'replaceThread', addsThread: true, config: { threadResourceLimits } });
     const only = run.instance();
     run.input.start(400);
     only.start();
@@ -146,7 +156,7 @@ describe('an app of two stream threads', () => {
     only.send('hoard 1');
     await only.untilSo('the crash is told', () => only.errors.length === 1);
     expect(only.errors[0]).toMatchObject({ code: 'MILL_THREAD_CRASHED', message: expect.stringContaining('limit of its JavaScript heap') });
-    await spreadOver(only, 2);
+    expect(threadsOf(await spreadOver(only, 3))).toEqual(['0', '1', '2']);
     await run.input.stop();
     expect(await run.differences()).toEqual([]);
     expect(only.pid).toBe(pid);
