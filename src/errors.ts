@@ -13,7 +13,8 @@ export const errorTable = {
   MILL_TOPOLOGY_NOT_COPARTITIONED:
     'Repartition one side (`.repartition({ partitions })`) or create the topics with equal partition counts.',
   MILL_TOPOLOGY_NAME_REQUIRED: 'Give the operator a name in its options, or set `explicitNames` to "warn" or "off".',
-  MILL_TOPOLOGY_MISMATCH: 'Run the same topology in every instance of an application, or give the new one another applicationId.',
+  MILL_TOPOLOGY_MISMATCH:
+    'Keep the names of what has not changed, or give the new topology another applicationId: docs/Guides/operations.md, “Rolling upgrades”.',
   MILL_TOPOLOGY_INVALID: 'Correct the topology as the message says.',
   MILL_TOPIC_MISSING: 'Create the topic before the app starts, or correct its name.',
   MILL_TOPIC_INCOMPATIBLE: 'Delete the internal topic if its content may go, or use another applicationId.',

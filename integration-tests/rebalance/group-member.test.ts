@@ -56,6 +56,7 @@ class Instance {
           thread: 0,
           transactionalId: `${groupId}-${name}`,
           topologyFingerprint: 'f',
+          release: null,
           tasksWithState: [...instance.running].map((id) => ({
             task: tasks.find(({ task }) => formatTaskId(task) === id)!.task,
             offsetSum: 1,

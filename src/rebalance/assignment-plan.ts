@@ -8,16 +8,21 @@
 import type { TopicPartition } from '../kafka/port.js';
 import {
   defaultAssignorSettings,
+  type AssignorInput,
   type AssignorMember,
   type AssignorSettings,
   type AssignorTask,
+  type MemberTarget,
   type TargetAssignment,
   type TaskAssignor,
 } from './assignor.js';
 import { checkedTarget } from './assignor-answer.js';
+import { assignWhere, isBuiltIn } from './built-in-assignors.js';
 import type { AssignedMember } from './group-view.js';
 import { assignmentVersion, type AssignmentError, type MemberAssignment } from './member-assignment.js';
 import type { JoinedSubscription } from './member-subscription.js';
+import { releaseFingerprint } from './releases/release.js';
+import { nothingContested } from './releases/running-shapes.js';
 import { formatTaskId, type TaskId } from './task-id.js';
 
 /** One task and the partitions that it reads: all of them move together. */
@@ -26,6 +31,8 @@ export interface TaskSpec {
   readonly inputs: readonly TopicPartition[];
   /** Changelog partitions of its stores; none for a task without state. */
   readonly changelogs: readonly TopicPartition[];
+  /** Members that may run it, or copy its state; absent: all. There may be none. */
+  readonly runnableBy?: ReadonlySet<string>;
 }
 
 export interface JoinedMember {
@@ -45,6 +52,8 @@ export interface PlanInput {
   readonly endOffsetSums?: ReadonlyMap<string, number>;
   /** Members that must not run anything, by member id, and why (another topology, for instance). */
   readonly refused?: ReadonlyMap<string, AssignmentError>;
+  /** Tasks that nobody may begin yet, although nobody claims them. */
+  readonly heldUp?: ReadonlySet<string>;
 }
 
 export interface AssignmentPlan {
@@ -68,7 +77,10 @@ export function planAssignment(input: PlanInput): AssignmentPlan {
   for (const [memberId, wanted] of target) {
     const given: TaskId[] = [];
     const awaited: TaskId[] = [];
-    for (const task of wanted.active) (claims.allows(task, memberId) ? given : awaited).push(task);
+    for (const task of wanted.active) {
+      const isFree = claims.ownerOf(task) === memberId || input.heldUp?.has(formatTaskId(task)) !== true;
+      (isFree && claims.allows(task, memberId) ? given : awaited).push(task);
+    }
     active.set(memberId, given);
     withheld.push(...awaited);
     const warmup = wanted.warmup ?? [];
@@ -81,12 +93,18 @@ export function planAssignment(input: PlanInput): AssignmentPlan {
 
   const inputs = new Map(input.tasks.map((spec) => [formatTaskId(spec.task), spec.inputs]));
   const shared = sharedPart(members, active, copies, withheld.length === 0);
-  const assignments = members.map(({ memberId }): [string, MemberAssignment] => {
+  const assignments = members.map(({ memberId, subscription }): [string, MemberAssignment] => {
     const activeTasks = active.get(memberId) ?? [];
     const partitions = activeTasks.flatMap((task) => inputs.get(formatTaskId(task)) ?? []);
-    return [memberId, { ...shared, ...(copies.get(memberId) ?? noCopies), activeTasks, partitions, error: refused.get(memberId) ?? null }];
+    const own = { activeTasks, partitions, release: releaseOf(subscription), error: refused.get(memberId) ?? null };
+    return [memberId, { ...shared, ...(copies.get(memberId) ?? noCopies), ...own }];
   });
   return { assignments: new Map(assignments), withheld, warmups };
+}
+
+function releaseOf(subscription: JoinedSubscription | null): string | null {
+  const release = subscription?.release ?? null;
+  return release === null ? null : releaseFingerprint(release);
 }
 
 type MemberCopies = Pick<MemberAssignment, 'standbyTasks' | 'warmupTasks'>;
@@ -100,12 +118,56 @@ function targetOf(input: PlanInput, claims: Claims, refused: ReadonlyMap<string,
     return [{ memberId, groupInstanceId, processId, tags, ownedTasks, standbyTasks, caughtUpTasks, tasksWithState }];
   });
   if (takers.length === 0) return new Map();
-  const tasks = input.tasks.map(({ task, changelogs }): AssignorTask => ({
-    ...task,
-    stateful: changelogs.length > 0,
-    endOffsetSum: input.endOffsetSums?.get(formatTaskId(task)) ?? null,
-  }));
-  return checkedTarget(input.assignor, { tasks, members: takers, settings: input.settings ?? defaultAssignorSettings });
+  const runners = new Map(input.tasks.map(({ task, runnableBy }) => [formatTaskId(task), runnableBy]));
+  const mayRun = (task: TaskId, memberId: string): boolean => runners.get(formatTaskId(task))?.has(memberId) !== false;
+  const tasks = input.tasks
+    .filter(({ task }) => takers.some(({ memberId }) => mayRun(task, memberId)))
+    .map(({ task, changelogs }): AssignorTask => ({
+      ...task,
+      stateful: changelogs.length > 0,
+      endOffsetSum: input.endOffsetSums?.get(formatTaskId(task)) ?? null,
+    }));
+  const { assignor } = input;
+  const asked = { tasks, members: takers, settings: input.settings ?? defaultAssignorSettings };
+  if (tasks.every((task) => takers.every(({ memberId }) => mayRun(task, memberId)))) return checkedTarget(assignor, asked);
+  return isBuiltIn(assignor) ? assignWhere(asked, mayRun) : separateTargets(assignor, asked, mayRun);
+}
+
+/** A custom assignor knows nothing of topologies: it is asked for the tasks that the same members may run at a time. */
+function separateTargets(
+  assignor: TaskAssignor,
+  { tasks, members, settings }: AssignorInput,
+  mayRun: (task: TaskId, memberId: string) => boolean,
+): TargetAssignment {
+  const groups = new Map<string, { readonly takers: readonly AssignorMember[]; readonly tasks: AssignorTask[] }>();
+  for (const task of tasks) {
+    const takers = members.filter(({ memberId }) => mayRun(task, memberId));
+    const key = takers.map(({ memberId }) => memberId).join();
+    const group = groups.get(key) ?? { takers, tasks: [] };
+    group.tasks.push(task);
+    groups.set(key, group);
+  }
+  const target = new Map<string, Required<MemberTarget>>();
+  for (const { takers, tasks: own } of groups.values()) {
+    const ids = new Set(own.map(formatTaskId));
+    const among = (list: readonly TaskId[]): readonly TaskId[] => list.filter((task) => ids.has(formatTaskId(task)));
+    const asked = takers.map((member) => ({
+      ...member,
+      ownedTasks: among(member.ownedTasks),
+      standbyTasks: among(member.standbyTasks),
+      caughtUpTasks: among(member.caughtUpTasks),
+      tasksWithState: member.tasksWithState.filter(({ task }) => ids.has(formatTaskId(task))),
+    }));
+    for (const [memberId, { active, standby = [], warmup = [] }] of checkedTarget(assignor, { tasks: own, members: asked, settings })) {
+      const known = target.get(memberId) ?? { active: [], standby: [], warmup: [] };
+      target.set(memberId, {
+        active: [...known.active, ...active],
+        standby: [...known.standby, ...standby],
+        warmup: [...known.warmup, ...warmup],
+      });
+    }
+  }
+  return target;
 }
 
 /** No copy in a process that runs the task still, although it is to give it up. */
@@ -140,9 +202,10 @@ export function planFailure(
     ]),
   );
   const shared = sharedPart(members, kept, new Map(), true);
-  const assignments = members.map(({ memberId }): [string, MemberAssignment] => {
+  const assignments = members.map(({ memberId, subscription }): [string, MemberAssignment] => {
     const activeTasks = kept.get(memberId) ?? [];
-    return [memberId, { ...shared, ...noCopies, activeTasks, partitions: activeTasks.flatMap(inputs), error }];
+    const own = { activeTasks, partitions: activeTasks.flatMap(inputs), release: releaseOf(subscription), error };
+    return [memberId, { ...shared, ...noCopies, ...own }];
   });
   return { assignments: new Map(assignments), withheld: [], warmups: 0 };
 }
@@ -152,12 +215,13 @@ function sharedPart(
   active: ReadonlyMap<string, readonly TaskId[]>,
   copies: ReadonlyMap<string, MemberCopies>,
   settled: boolean,
-): Pick<MemberAssignment, 'version' | 'liveTransactionalIds' | 'settled' | 'members'> {
+): Pick<MemberAssignment, 'version' | 'liveTransactionalIds' | 'settled' | 'members' | 'running'> {
   const subscriptions = members.flatMap(({ subscription }) => (subscription === null ? [] : [subscription]));
   return {
     version: Math.min(assignmentVersion, ...subscriptions.map(({ version }) => version)),
     liveTransactionalIds: subscriptions.flatMap(({ transactionalId }) => (transactionalId === null ? [] : [transactionalId])).sort(),
     settled,
+    running: nothingContested,
     members: members
       .flatMap(({ memberId, subscription }): AssignedMember[] => {
         if (subscription === null) return [];

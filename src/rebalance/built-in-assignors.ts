@@ -1,6 +1,7 @@
 /** The assignors behind the names of the option `assignor`: each places the running tasks in its own way; warm-ups and copies follow the same rules. */
 import type { AssignorInput, AssignorMember, AssignorTask, TargetAssignment, TaskAssignor } from './assignor.js';
 import { placeByRange } from './range-placement.js';
+import { placeRestricted } from './restricted-placement.js';
 import { placeStandbys } from './standby-placement.js';
 import { StateBook } from './state-book.js';
 import { placeSticky } from './sticky-placement.js';
@@ -22,24 +23,36 @@ export function builtInAssignor(name: AssignorName): TaskAssignor {
   return name === 'range' ? rangeAssignor : stickyAssignor;
 }
 
+export function isBuiltIn(assignor: TaskAssignor): boolean {
+  return assignor === stickyAssignor || assignor === rangeAssignor;
+}
+
+/** For tasks that not every member has in its topology: whatever the name of the assignor, evenly over those that do. */
+export function assignWhere(input: AssignorInput, mayRun: (task: TaskId, memberId: string) => boolean): TargetAssignment {
+  return assignBy(input, placeRestricted, mayRun);
+}
+
 function assignorOf(name: AssignorName, place: Placement): TaskAssignor {
-  return {
-    name,
-    assign({ tasks: given, members, settings }: AssignorInput): TargetAssignment {
-      const tasks = [...given].sort(compareTaskIds);
-      const book = new StateBook([...members].sort(compareMembers), settings.acceptableRecoveryLag);
-      const target = place(tasks, book);
-      const { active, warmup } = holdBackCold(tasks, target, book, settings.maxWarmupReplicas);
-      const { numStandbyReplicas: replicas, rackAwareTags } = settings;
-      const standby = placeStandbys({ tasks, target, active, warmup, replicas, rackAwareTags }, book);
-      return new Map(
-        members.map(({ memberId }) => [
-          memberId,
-          { active: active.get(memberId) ?? [], standby: standby.get(memberId) ?? [], warmup: warmup.get(memberId) ?? [] },
-        ]),
-      );
-    },
-  };
+  return { name, assign: (input) => assignBy(input, place) };
+}
+
+function assignBy(
+  { tasks: given, members, settings }: AssignorInput,
+  place: Placement,
+  mayRun?: (task: TaskId, memberId: string) => boolean,
+): TargetAssignment {
+  const tasks = [...given].sort(compareTaskIds);
+  const book = new StateBook([...members].sort(compareMembers), settings.acceptableRecoveryLag, mayRun);
+  const target = place(tasks, book);
+  const { active, warmup } = holdBackCold(tasks, target, book, settings.maxWarmupReplicas);
+  const { numStandbyReplicas: replicas, rackAwareTags } = settings;
+  const standby = placeStandbys({ tasks, target, active, warmup, replicas, rackAwareTags }, book);
+  return new Map(
+    members.map(({ memberId }) => [
+      memberId,
+      { active: active.get(memberId) ?? [], standby: standby.get(memberId) ?? [], warmup: warmup.get(memberId) ?? [] },
+    ]),
+  );
 }
 
 function compareMembers(a: AssignorMember, b: AssignorMember): number {

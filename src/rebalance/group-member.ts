@@ -9,8 +9,16 @@ import type { SessionVerdict } from './group-membership.js';
 import type { GroupMemberOptions } from './group-member-options.js';
 import type { ClassicCommand, EncodedAssignment, GroupEvent, OwnershipClaim } from './group-protocol.js';
 import { decodeMemberAssignment, emptyAssignment, encodeMemberAssignment } from './member-assignment.js';
-import { decodeMemberSubscription, encodeMemberSubscription, subscriptionVersion, type MemberSubscription } from './member-subscription.js';
+import {
+  decodeMemberSubscription,
+  encodeMemberSubscription,
+  subscriptionVersion,
+  type LastRun,
+  type MemberSubscription,
+} from './member-subscription.js';
 import { MemberShell } from './member-shell.js';
+import type { Release } from './releases/release.js';
+import { assignmentFor, isMadeFor } from './returned-member.js';
 
 export const groupProtocolName = 'millrace-v1';
 export const defaultSessionTimeoutMs = 10_000;
@@ -23,6 +31,9 @@ export class GroupMember extends MemberShell<GroupEvent, ClassicCommand, GroupMe
   private readonly sessionTimeoutMs: number;
   private readonly incarnation: string;
   private members: JoinGroupResponse['members'] = [];
+  /** Of the last join. */
+  private release: Release | null = null;
+  private lastRun: LastRun | null = null;
 
   constructor(port: KafkaPort, options: GroupMemberOptions) {
     super(port, options);
@@ -99,7 +110,7 @@ export class GroupMember extends MemberShell<GroupEvent, ClassicCommand, GroupMe
           kind: 'syncAnswered',
           attempt,
           errorCode,
-          assignment: errorCode === 0 ? decodeMemberAssignment(assignment) : null,
+          assignment: errorCode === 0 ? assignmentFor(this.release, decodeMemberAssignment(assignment)) : null,
         }));
         return;
       }
@@ -123,7 +134,9 @@ export class GroupMember extends MemberShell<GroupEvent, ClassicCommand, GroupMe
         return;
       case 'assigned': {
         const { assignment, added, generation } = command;
-        const { activeTasks, members, liveTransactionalIds } = assignment;
+        const { activeTasks, members, liveTransactionalIds, running, error } = assignment;
+        // At once: the next join may come before the application has taken the assignment over. Who is refused, or comes back with another release, has had no part in it.
+        if (error === null && isMadeFor(this.release, assignment)) this.lastRun = { generation, running };
         this.assigned({ generation, tasks: activeTasks.length, added: added.length }, () => {
           options.onGroup?.({ members, liveTransactionalIds, generation });
           return options.onAssigned(assignment, added, generation);
@@ -153,11 +166,13 @@ export class GroupMember extends MemberShell<GroupEvent, ClassicCommand, GroupMe
       this.giveUp(error);
       return;
     }
+    this.release = known.release;
     const subscription = {
       ...known,
       version: subscriptionVersion,
       ownedTasks: claim.tasks,
       generation: claim.generation,
+      lastRun: this.lastRun,
       nonce: `${this.incarnation}.${claim.wish}`,
     };
     const metadata = encodeMemberSubscription(

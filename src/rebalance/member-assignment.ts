@@ -9,10 +9,17 @@ import { MillraceError } from '../errors.js';
 import { decodeAssignment, encodeAssignment } from './consumer-protocol.js';
 import type { TopicPartition } from '../kafka/port.js';
 import type { AssignedMember } from './group-view.js';
+import {
+  decodeRunningShapes,
+  encodeRunningShapes,
+  nothingContested,
+  type RunningShapes,
+  type RunningShapesBody,
+} from './releases/running-shapes.js';
 import { formatTaskId, parseTaskId, type TaskId } from './task-id.js';
 import { decodeTaskSet, encodeTaskSet } from './task-set-codec.js';
 
-export const assignmentVersion = 2;
+export const assignmentVersion = 3;
 
 export interface MemberAssignment {
   readonly version: number;
@@ -31,6 +38,10 @@ export interface MemberAssignment {
   readonly error: AssignmentError | null;
   /** Every member of the generation with its tasks, this one included; empty from a leader before version 2. */
   readonly members: readonly AssignedMember[];
+  /** Fingerprint of the release whose numbers the tasks have: that of the member, as it joined; null from a leader before version 3. */
+  readonly release: string | null;
+  /** To be said again at the next join. */
+  readonly running: RunningShapes;
 }
 
 /** `code` is a Millrace error code (`MILL_TOPIC_MISSING`, `MILL_TOPOLOGY_NOT_COPARTITIONED`, …), as text so that newer leaders may send newer ones. */
@@ -49,6 +60,8 @@ export const emptyAssignment: MemberAssignment = {
   settled: true,
   error: null,
   members: [],
+  release: null,
+  running: nothingContested,
 };
 
 /** Shorter ones are left readable. */
@@ -56,6 +69,7 @@ const compressFromBytes = 1024;
 const gzipMagic = 0x1f;
 
 export function encodeMemberAssignment(assignment: MemberAssignment): Buffer {
+  const running = encodeRunningShapes(assignment.running);
   const body: AssignmentBody = {
     v: assignment.version,
     active: assignment.activeTasks.map(formatTaskId),
@@ -73,6 +87,8 @@ export function encodeMemberAssignment(assignment: MemberAssignment): Buffer {
       active: encodeTaskSet(member.activeTasks),
       standby: encodeTaskSet(member.standbyTasks),
     })),
+    ...(assignment.release !== null && { release: assignment.release }),
+    ...(running !== undefined && { running }),
   };
   const text = Buffer.from(JSON.stringify(body));
   const userData = assignment.version >= 2 && text.length >= compressFromBytes ? gzipSync(text) : text;
@@ -104,6 +120,8 @@ export function decodeMemberAssignment(bytes: Buffer): MemberAssignment {
         activeTasks: decodeTaskSet(member.active),
         standbyTasks: decodeTaskSet(member.standby),
       })),
+      release: body.release ?? null,
+      running: decodeRunningShapes(body.running),
     };
   } catch (cause) {
     throw new MillraceError('MILL_GROUP_FATAL', 'The leader of the group sent an assignment that is not one of Millrace.', { cause });
@@ -127,4 +145,6 @@ interface AssignmentBody {
     readonly active: string;
     readonly standby: string;
   }[];
+  readonly release?: string;
+  readonly running?: RunningShapesBody;
 }

@@ -7,10 +7,12 @@
 import { MillraceError } from '../errors.js';
 import { decodeSubscription, encodeSubscription } from './consumer-protocol.js';
 import type { TopicPartition } from '../kafka/port.js';
+import { decodeRelease, encodeRelease, type Release } from './releases/release.js';
+import { decodeRunningShapes, encodeRunningShapes, type RunningShapes, type RunningShapesBody } from './releases/running-shapes.js';
 import { formatTaskId, parseTaskId, type TaskId } from './task-id.js';
 import { decodeTaskSet, encodeTaskSet } from './task-set-codec.js';
 
-export const subscriptionVersion = 2;
+export const subscriptionVersion = 3;
 
 /** The part of a subscription that the application knows; asked for at every join. */
 export interface MemberSubscription {
@@ -23,6 +25,8 @@ export interface MemberSubscription {
   /** null under at-least-once. */
   readonly transactionalId: string | null;
   readonly topologyFingerprint: string;
+  /** What the topology is to the group; null from a member before version 3. */
+  readonly release: Release | null;
   /** Tasks of which this process has state, on its disk or in a copy that it keeps. */
   readonly tasksWithState: readonly TaskOffsetSum[];
   /** Tasks of which it keeps a copy now. */
@@ -35,6 +39,12 @@ export interface MemberSubscription {
   readonly tags: Readonly<Record<string, string>>;
   /** Why every instance of the application is to stop; absent unless this member wants that. */
   readonly shutdown?: string;
+}
+
+/** Which shapes of contested parts ran, as far as the member was told. */
+export interface LastRun {
+  readonly generation: number;
+  readonly running: RunningShapes;
 }
 
 /** How far the state of a task has got in a process. */
@@ -51,6 +61,8 @@ export interface JoinedSubscription extends MemberSubscription {
   readonly ownedTasks: readonly TaskId[];
   /** Generation in which `ownedTasks` were assigned; -1 for none. */
   readonly generation: number;
+  /** What the last assignment said, and in which generation; null: there was none. */
+  readonly lastRun: LastRun | null;
   /** Differs whenever the member wants a rebalance although nothing else changed: the broker skips one for equal metadata. */
   readonly nonce: string;
 }
@@ -62,6 +74,8 @@ export function encodeMemberSubscription(subscription: JoinedSubscription, owned
     thread: subscription.thread,
     txn: subscription.transactionalId,
     topology: subscription.topologyFingerprint,
+    ...(subscription.release !== null && { release: encodeRelease(subscription.release) }),
+    ...encodedLastRun(subscription.lastRun),
     owned: subscription.ownedTasks.map(formatTaskId),
     state: Object.fromEntries(subscription.tasksWithState.map(({ task, offsetSum }) => [formatTaskId(task), offsetSum])),
     standby: encodeTaskSet(subscription.standbyTasks),
@@ -92,6 +106,8 @@ export function decodeMemberSubscription(bytes: Buffer): JoinedSubscription {
       thread: body.thread ?? 0,
       transactionalId: body.txn ?? null,
       topologyFingerprint: body.topology ?? '',
+      release: body.release === undefined ? null : decodeRelease(body.release),
+      lastRun: body.ran === undefined ? null : { generation: body.ran.in, running: decodeRunningShapes(body.ran.running) },
       ownedTasks: (body.owned ?? []).map(parseTaskId),
       tasksWithState: Object.entries(body.state ?? {}).map(([task, offsetSum]) => ({ task: parseTaskId(task), offsetSum })),
       standbyTasks: decodeTaskSet(body.standby ?? ''),
@@ -107,12 +123,20 @@ export function decodeMemberSubscription(bytes: Buffer): JoinedSubscription {
   }
 }
 
+function encodedLastRun(lastRun: LastRun | null): Pick<SubscriptionBody, 'ran'> {
+  if (lastRun === null) return {};
+  const running = encodeRunningShapes(lastRun.running);
+  return { ran: { in: lastRun.generation, ...(running !== undefined && { running }) } };
+}
+
 interface SubscriptionBody {
   readonly v: number;
   readonly process: string;
   readonly thread: number;
   readonly txn: string | null;
   readonly topology: string;
+  readonly release?: string;
+  readonly ran?: { readonly in: number; readonly running?: RunningShapesBody };
   readonly owned: readonly string[];
   readonly state: Readonly<Record<string, number>>;
   readonly standby: string;

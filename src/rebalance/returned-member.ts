@@ -1,4 +1,5 @@
 import type { MemberAssignment } from './member-assignment.js';
+import { releaseFingerprint, type Release } from './releases/release.js';
 
 /** What a static member says of itself that the group should know. */
 export interface StaticIdentity {
@@ -19,4 +20,18 @@ export function needsRebalanceAfterReturn(assignment: MemberAssignment, own: Sta
     ({ processId, applicationServer }) => processId === own.processId && applicationServer === own.applicationServer,
   );
   return !isKnown || (own.transactionalId !== null && !assignment.liveTransactionalIds.includes(own.transactionalId));
+}
+
+/**
+ * The assignment as it is for a member with this release. One that was made for another release, which the process before had, speaks of tasks by other numbers: nothing of it is taken over, and it
+ * counts as unsettled, so that the member asks for one of its own.
+ */
+export function assignmentFor(release: Release | null, assignment: MemberAssignment): MemberAssignment {
+  if (isMadeFor(release, assignment)) return assignment;
+  return { ...assignment, activeTasks: [], standbyTasks: [], warmupTasks: [], partitions: [], members: [], settled: false };
+}
+
+/** Whether the assignment speaks of tasks by the numbers of this release. */
+export function isMadeFor(release: Release | null, assignment: MemberAssignment): boolean {
+  return release === null || assignment.release === null || assignment.release === releaseFingerprint(release);
 }

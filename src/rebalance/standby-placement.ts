@@ -46,7 +46,8 @@ export function placeStandbys(input: StandbyInput, book: StateBook): ReadonlyMap
   if (tasks.length === 0 || replicas <= 0) return placed;
   for (const { task, process } of solve(tasks, processes, replicas, input, book)) {
     const load = ({ memberId }: AssignorMember): number => (input.target.get(memberId)?.length ?? 0) + (placed.get(memberId)?.length ?? 0);
-    const taker = process.members.reduce((best, member) => (load(member) < load(best) ? member : best));
+    const takers = process.members.filter(({ memberId }) => book.mayRun(task, memberId));
+    const taker = takers.reduce((best, member) => (load(member) < load(best) ? member : best));
     placed.get(taker.memberId)?.push({ subTopology: task.subTopology, partition: task.partition });
   }
   return placed;
@@ -93,6 +94,7 @@ function solve(
     });
     processes.forEach((process, index) => {
       if (process === runner || taken.get(key)?.has(process) === true) return;
+      if (!process.members.some(({ memberId }) => book.mayRun(task, memberId))) return;
       const placeNode = taskNode + 1 + places.indexOf(process.place);
       choices.push({ task, process, edge: flow.addEdge(placeNode, firstProcess + index, 1, distance(task, process.processId, book)) });
     });

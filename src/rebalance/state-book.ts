@@ -12,6 +12,8 @@ export class StateBook {
   constructor(
     readonly members: readonly AssignorMember[],
     private readonly acceptableLag: number,
+    /** Members that have the task in their topology: all of them, but while a group changes over to another release. */
+    readonly mayRun: (task: TaskId, memberId: string) => boolean = () => true,
   ) {
     for (const member of members) {
       const { processId } = member;

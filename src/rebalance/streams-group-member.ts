@@ -6,6 +6,7 @@ import type { GroupKnowledge } from './group-membership.js';
 import { assignmentVersion, type MemberAssignment } from './member-assignment.js';
 import { MemberShell, type MemberShellOptions } from './member-shell.js';
 import { streamsGroupFailure, unworkableGroup } from './streams-group-failure.js';
+import { nothingContested } from './releases/running-shapes.js';
 import { StreamsGroupMachine } from './streams-group-machine.js';
 import type { StreamsCommand, StreamsGroupEvent, StreamsTaskSets } from './streams-group-protocol.js';
 import { assignmentOf, isSettled, membersOf, ownPlace, taskSetsOf } from './streams-group-view.js';
@@ -193,6 +194,8 @@ export class StreamsGroupMember extends MemberShell<StreamsGroupEvent, StreamsCo
       liveTransactionalIds: [],
       settled: this.machine.settled,
       error: null,
+      release: null,
+      running: nothingContested,
       members: this.members,
     };
   }

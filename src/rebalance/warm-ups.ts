@@ -43,10 +43,10 @@ export function holdBackCold(
 /** Its owner, else of those that have caught up the one with the fewest tasks. */
 function holderOf(task: AssignorTask, book: StateBook, active: ReadonlyMap<string, readonly TaskId[]>): AssignorMember | null {
   const owner = book.owner(task);
-  if (owner !== null) return owner;
+  if (owner !== null && book.mayRun(task, owner.memberId)) return owner;
   const load = (member: AssignorMember): number => active.get(member.memberId)?.length ?? 0;
   return book.members
-    .filter(({ processId }) => book.isCaughtUp(task, processId))
+    .filter(({ memberId, processId }) => book.isCaughtUp(task, processId) && book.mayRun(task, memberId))
     .reduce<AssignorMember | null>((best, member) => (best === null || load(member) < load(best) ? member : best), null);
 }
 

@@ -1,18 +1,22 @@
 import { MillraceError } from '../errors.js';
 import type { KafkaPort, TopicPartition } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
-import { planAssignment, planFailure, type AssignmentPlan, type JoinedMember } from '../rebalance/assignment-plan.js';
+import { planAssignment, planFailure, type AssignmentPlan, type JoinedMember, type TaskSpec } from '../rebalance/assignment-plan.js';
 import type { AssignorSettings, TaskAssignor } from '../rebalance/assignor.js';
 import type { AssignmentError, MemberAssignment } from '../rebalance/member-assignment.js';
+import { planMixed, releasedMember } from '../rebalance/releases/mixed-plan.js';
+import { releaseFingerprint, type Release } from '../rebalance/releases/release.js';
+import { mixReleases } from '../rebalance/releases/release-mix.js';
 import { formatTaskId, type TaskId } from '../rebalance/task-id.js';
 import { readChangelogEnds } from './changelog-bounds.js';
 import type { CurrentPlans } from './current-plans.js';
-import type { TaskPlans } from './task-plans.js';
+import { readTopicsOf } from './topics-of-releases.js';
 
 export interface GroupLeaderOptions {
-  readonly port: Pick<KafkaPort, 'listOffsets'>;
+  readonly port: Pick<KafkaPort, 'listOffsets' | 'metadata'>;
   readonly plans: CurrentPlans;
   readonly topologyFingerprint: string;
+  readonly release: Release;
   readonly assignor: TaskAssignor;
   readonly settings: AssignorSettings;
   /** Milliseconds until the next look at copies that warm up. */
@@ -22,7 +26,7 @@ export interface GroupLeaderOptions {
 }
 
 /**
- * The leader's part of a rebalance: reads topics and the ends of changelogs, refuses members with another topology rather than give them tasks they can't run, and plans.
+ * The leader's part of a rebalance: reads topics and the ends of changelogs, and plans. Where members have several releases, each gets tasks of its own topology only (src/rebalance/releases).
  *
  * A member that asks for the end of the application is heard first: everybody learns of it in place of an assignment.
  *
@@ -60,29 +64,58 @@ export class GroupLeader {
     }
     try {
       const current = await plans.refresh();
-      const endOffsetSums = await this.endOffsetSums(current);
-      return planAssignment({ tasks: current.specs, members, assignor, settings, endOffsetSums, refused: this.refused(members) });
+      const refused = this.unknown(members);
+      const own = releaseFingerprint(this.options.release);
+      const isMixed = members.some((member) => {
+        const release = this.releaseOf(member);
+        return release !== null && releaseFingerprint(release) !== own;
+      });
+      if (isMixed) return await this.planMix(members, refused);
+      const endOffsetSums = await this.endOffsetSums(current.specs);
+      return planAssignment({ tasks: current.specs, members, assignor, settings, endOffsetSums, refused });
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code === 'MILL_TRANSPORT') throw error;
       return planFailure(members, { code: error.code, message: error.message }, inputs);
     }
   }
 
-  private refused(members: readonly JoinedMember[]): ReadonlyMap<string, AssignmentError> {
+  private async planMix(members: readonly JoinedMember[], unknown: ReadonlyMap<string, AssignmentError>): Promise<AssignmentPlan> {
+    const { port, assignor, settings, logger } = this.options;
+    const released = members.flatMap((member) => releasedMember(member, this.releaseOf(member)));
+    const mix = mixReleases(
+      released,
+      await readTopicsOf(
+        port,
+        released.map(({ release }) => release),
+      ),
+    );
+    const releases = new Set(released.map(({ release }) => releaseFingerprint(release))).size;
+    logger.info({ releases, refused: [...mix.refused.keys()] }, 'the group has members with different releases of the topology');
+    return planMixed(mix, unknown, { members, assignor, settings, endOffsetSums: await this.endOffsetSums(mix.tasks) });
+  }
+
+  /** null: it is a version of Millrace that does not say, and its topology is another one. */
+  private releaseOf({ subscription }: JoinedMember): Release | null {
+    if (subscription === null || subscription.release !== null) return subscription?.release ?? null;
+    return subscription.topologyFingerprint === this.options.topologyFingerprint ? this.options.release : null;
+  }
+
+  private unknown(members: readonly JoinedMember[]): ReadonlyMap<string, AssignmentError> {
     const refused = new Map<string, AssignmentError>();
-    for (const { memberId, subscription } of members) {
-      if (subscription === null || subscription.topologyFingerprint === this.options.topologyFingerprint) continue;
-      refused.set(memberId, {
+    for (const member of members) {
+      if (member.subscription === null || this.releaseOf(member) !== null) continue;
+      refused.set(member.memberId, {
         code: 'MILL_TOPOLOGY_MISMATCH',
-        message: 'the leader of the group runs another topology under this applicationId',
+        message:
+          'the leader of the group runs another topology under this applicationId, and this version of Millrace does not tell it enough to share the group: deploy the new version first, then the new topology',
       });
     }
     return refused;
   }
 
   /** Unknown ends are no reason not to assign: without them no task waits for a copy. */
-  private async endOffsetSums(plans: TaskPlans): Promise<ReadonlyMap<string, number>> {
-    const stateful = plans.specs.filter(({ changelogs }) => changelogs.length > 0);
+  private async endOffsetSums(specs: readonly TaskSpec[]): Promise<ReadonlyMap<string, number>> {
+    const stateful = specs.filter(({ changelogs }) => changelogs.length > 0);
     if (stateful.length === 0) return new Map();
     try {
       const ends = await readChangelogEnds(

@@ -32,6 +32,7 @@ import type { TaskEnvironment } from './task-environment.js';
 import { TaskMetrics } from './task-metrics.js';
 import { TaskOpener } from './task-opener.js';
 import { TaskPlans } from './task-plans.js';
+import { releaseOf } from './release-of.js';
 import { streamsGroupTopology } from './streams-group-topology.js';
 import { ThreadChores } from './thread-chores.js';
 import { ThreadOutput } from './thread-output.js';
@@ -286,10 +287,12 @@ export function buildThread(
   });
   const ownIdentity = { processId: stateDirectory.processId, transactionalId, applicationServer: settings.applicationServer };
   const fingerprint = topologyFingerprint(topology);
+  const release = releaseOf(applicationId, topology);
   const leader = new GroupLeader({
     port: ports.main,
     plans,
     topologyFingerprint: fingerprint,
+    release,
     assignor: settings.assignor,
     settings: settings.assignment,
     probingRebalanceInterval: settings.probingRebalanceInterval,
@@ -350,6 +353,7 @@ export function buildThread(
           thread: settings.index,
           transactionalId,
           topologyFingerprint: fingerprint,
+          release,
           tasksWithState: localState.tasks,
           standbyTasks: standbys.ids.map(parseTaskId),
           caughtUpTasks: standbys.caughtUp.map(parseTaskId),

@@ -19,6 +19,8 @@ const joined = (
     thread: 0,
     transactionalId: more.transactionalId ?? null,
     topologyFingerprint: '',
+    release: null,
+    lastRun: null,
     tasksWithState: [],
     applicationServer: null,
     tags: {},

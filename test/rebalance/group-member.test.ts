@@ -59,6 +59,7 @@ class World {
         thread: 0,
         transactionalId: null,
         topologyFingerprint: '',
+        release: null,
         tasksWithState: [],
         applicationServer: null,
         tags: {},

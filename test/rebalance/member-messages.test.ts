@@ -16,6 +16,8 @@ describe('a member’s subscription', () => {
       thread: 2,
       transactionalId: 'app-p-2',
       topologyFingerprint: 'f00',
+      release: null,
+      lastRun: null,
       tasksWithState: [{ task: parseTaskId('0_3'), offsetSum: 12 }],
       applicationServer: 'host:1',
       tags: { zone: 'a' },

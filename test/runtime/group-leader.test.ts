@@ -29,6 +29,8 @@ function member(memberId: string, more: { readonly owned?: readonly string[]; re
       thread: 0,
       transactionalId: null,
       topologyFingerprint: more.fingerprint ?? 'ours',
+      release: null,
+      lastRun: null,
       tasksWithState: [],
       standbyTasks: [],
       caughtUpTasks: [],
@@ -66,6 +68,7 @@ function leader(
       },
     } as unknown as CurrentPlans,
     topologyFingerprint: 'ours',
+    release: { shapes: [] },
     assignor: options.assignor ?? {
       name: 'watched',
       assign: (input) => {

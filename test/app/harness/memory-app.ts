@@ -25,12 +25,18 @@ export class MemoryApps {
   private made = 0;
 
   /** An app that is not started. `stateDir` in the config: its state is on disk. */
-  app(topology: Topology, config: Partial<StreamsConfig> = {}, faults: InMemoryPortSettings['faults'] = {}): StreamsApp {
+  app(
+    topology: Topology,
+    config: Partial<StreamsConfig> = {},
+    faults: InMemoryPortSettings['faults'] = {},
+    /** Default: one of its own. */
+    directory?: InMemoryDirectory,
+  ): StreamsApp {
     const name = `instance-${++this.made}`;
     const platform: AppPlatform = {
       openPort: ({ clientId }) => this.kafka.port({ clientId, faults }),
       openDirectory: (options) =>
-        options.stateDir === null ? Promise.resolve(new InMemoryDirectory(name).acquire()) : StateDirectory.acquire(options),
+        options.stateDir === null ? Promise.resolve((directory ?? new InMemoryDirectory(name)).acquire()) : StateDirectory.acquire(options),
     };
     const app = new StreamsApp(
       topology,
@@ -49,8 +55,8 @@ export class MemoryApps {
     return app;
   }
 
-  async running(topology: Topology, config: Partial<StreamsConfig> = {}): Promise<StreamsApp> {
-    const app = this.app(topology, config);
+  async running(topology: Topology, config: Partial<StreamsConfig> = {}, directory?: InMemoryDirectory): Promise<StreamsApp> {
+    const app = this.app(topology, config, {}, directory);
     await app.start();
     await until('the app runs', () => app.state === 'running');
     return app;

@@ -229,6 +229,8 @@ export class SimulatedMember {
       thread: 0,
       transactionalId: `app-${this.name}`,
       topologyFingerprint: '',
+      release: null,
+      lastRun: null,
       tasksWithState: this.world.tasks.filter(({ task }) => this.state.has(formatTaskId(task))).map(({ task }) => ({ task, offsetSum: 1 })),
       applicationServer: null,
       tags: {},

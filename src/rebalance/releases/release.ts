@@ -1,0 +1,97 @@
+/**
+ * What a member's topology is to the group: its sub-topologies as far as two members must agree before a task may move from one to the other. Functions, serdes and stateless operators are no
+ * part of it, so a release that changes nothing else is the same to the group.
+ *
+ * Numbers of sub-topologies shift when others are added, so a sub-topology is known by what it reads and keeps: its fingerprint. Each member speaks of tasks by its own numbers.
+ */
+import { createHash } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+
+/** A store, as far as its changelog depends on it. */
+export interface StoreShape {
+  readonly name: string;
+  /** Kind and form of its rows. */
+  readonly format: string;
+  /** Full name of the topic that holds its history, be it a source topic; null: none does. */
+  readonly changelog: string | null;
+}
+
+/** One sub-topology. All topics are under their full names; all lists are sorted. */
+export interface SubTopologyShape {
+  /** Its number in the member's topology: the first half of the task ids that the member uses. */
+  readonly id: number;
+  /** What it reads, patterns apart. */
+  readonly topics: readonly string[];
+  /** Those of `topics` that are the app's own. */
+  readonly internal: readonly string[];
+  /** Regular expressions as text, `/source/flags`. */
+  readonly patterns: readonly string[];
+  readonly stores: readonly StoreShape[];
+  /** The app's own topics that it writes. */
+  readonly feeds: readonly string[];
+  /** Users' topics that it writes, as far as they are known by name; no part of the fingerprint. */
+  readonly sinks: readonly string[];
+  /** Of internal topics that carry event time: which sub-topologies, by number, send theirs through it. */
+  readonly eventTime: Readonly<Record<string, string>>;
+}
+
+export interface Release {
+  readonly shapes: readonly SubTopologyShape[];
+}
+
+/** Equal when tasks may move between two members whose sub-topologies these are. */
+export function shapeFingerprint(shape: SubTopologyShape): string {
+  let known = fingerprints.get(shape);
+  if (known === undefined) {
+    const { topics, patterns, stores, feeds, eventTime } = shape;
+    const facts = [
+      topics,
+      patterns,
+      stores.map(({ name, format, changelog }) => [name, format, changelog]),
+      feeds,
+      sortedEntries(eventTime),
+    ];
+    fingerprints.set(shape, (known = digest(JSON.stringify(facts))));
+  }
+  return known;
+}
+
+const fingerprints = new WeakMap<SubTopologyShape, string>();
+
+/** Equal when the members use the same task ids for the same work. */
+export function releaseFingerprint({ shapes }: Release): string {
+  return digest(JSON.stringify(shapes.map((shape) => [shape.id, shapeFingerprint(shape)])));
+}
+
+/** Longer ones are compressed: the broker keeps what all members say in one record. */
+const compressFromChars = 512;
+
+export function encodeRelease({ shapes }: Release): string {
+  const text = JSON.stringify(shapes);
+  return text.length < compressFromChars ? text : deflateRawSync(text).toString('base64');
+}
+
+/** Throws when the text is not a release. Facts that a later version adds are ignored, absent ones are none. */
+export function decodeRelease(text: string): Release {
+  const json = text.startsWith('[') ? text : inflateRawSync(Buffer.from(text, 'base64')).toString();
+  return {
+    shapes: (JSON.parse(json) as Partial<SubTopologyShape>[]).map((shape) => ({
+      id: shape.id ?? 0,
+      topics: shape.topics ?? [],
+      internal: shape.internal ?? [],
+      patterns: shape.patterns ?? [],
+      stores: (shape.stores ?? []).map(({ name, format, changelog }) => ({ name, format, changelog })),
+      feeds: shape.feeds ?? [],
+      sinks: shape.sinks ?? [],
+      eventTime: shape.eventTime ?? {},
+    })),
+  };
+}
+
+function sortedEntries(facts: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(facts).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,192 @@
+import { describe, expect, it } from '@jest/globals';
+import type { StreamsBuilder } from '../../../src/dsl/streams-builder.js';
+import { emptyAssignment } from '../../../src/rebalance/member-assignment.js';
+import { acceptReleases, type ReleasedMember } from '../../../src/rebalance/releases/accepted-releases.js';
+import {
+  decodeRelease,
+  encodeRelease,
+  releaseFingerprint,
+  shapeFingerprint,
+  type Release,
+} from '../../../src/rebalance/releases/release.js';
+import { releaseDifferences } from '../../../src/rebalance/releases/release-differences.js';
+import { decodeRunningShapes, encodeRunningShapes, nothingContested } from '../../../src/rebalance/releases/running-shapes.js';
+import { assignmentFor } from '../../../src/rebalance/returned-member.js';
+import { releasePatternMatches } from '../../../src/runtime/release-of.js';
+import { serdes } from '../../../src/serdes/serdes.js';
+import { tumblingEventTime } from '../../../src/time/windowing/tumbling-windows.js';
+import { tumbling } from '../../../src/time/time-windows.js';
+import { watermarks } from '../../../src/time/watermarks/watermark-strategy.js';
+import { builtRelease, releaseNames, someRelease } from './some-releases.js';
+
+const text = { keySerde: serdes.string, valueSerde: serdes.string };
+const prints = ({ shapes }: Release): string[] => shapes.map(shapeFingerprint);
+
+describe('what a topology is to the group', () => {
+  it('does not change with functions, stateless operators, their names and sinks', () => {
+    expect(prints(someRelease('withStatelessSteps'))).toEqual(prints(someRelease('first')));
+    expect(releaseFingerprint(someRelease('withStatelessSteps'))).toBe(releaseFingerprint(someRelease('first')));
+  });
+
+  it('knows a sub-topology whatever its number is', () => {
+    const [, ...others] = prints(someRelease('withPartInFront'));
+    expect(others).toEqual(prints(someRelease('first')));
+    expect(releaseFingerprint(someRelease('withPartInFront'))).not.toBe(releaseFingerprint(someRelease('first')));
+  });
+
+  it.each(['withSecondStore', 'withRepartition', 'merged'] as const)('changes with what is read and kept (%s)', (name) => {
+    expect(prints(someRelease(name))[0]).not.toBe(prints(someRelease('first'))[0]);
+  });
+
+  it('changes with the number of who sends event time, since it goes by number', () => {
+    const timed = (builder: StreamsBuilder): void => {
+      builder
+        .stream('clicks', { ...text, watermarks: watermarks.monotonous() })
+        .keyBy((value) => value, { name: 'by-page', ...text })
+        .window(tumblingEventTime({ size: 1000 }))
+        .reduce((a, b) => a + b, { name: 'pages' })
+        .to('pages');
+    };
+    const shifted = builtRelease((builder) => {
+      builder.stream('a-before', text).to('b');
+      timed(builder);
+    });
+    const [, ...others] = prints(shifted);
+    for (const print of prints(builtRelease(timed))) expect(others).not.toContain(print);
+  });
+
+  it('is the same after a journey, short or long', () => {
+    for (const name of releaseNames) {
+      const release = someRelease(name);
+      expect(decodeRelease(encodeRelease(release))).toEqual(release);
+    }
+    const small = { shapes: [{ ...someRelease('first').shapes[1]!, id: 0 }] };
+    expect(encodeRelease(small).startsWith('[')).toBe(true);
+    expect(encodeRelease(someRelease('withRepartition')).startsWith('[')).toBe(false);
+    expect(decodeRelease('[{"id":3,"topics":["a"],"colour":"red"}]').shapes).toMatchObject([
+      { id: 3, topics: ['a'], stores: [], feeds: [] },
+    ]);
+  });
+
+  it('tells what runs where in few characters', () => {
+    const running = new Map([
+      ['aa', new Set([0, 1, 2])],
+      ['bb', new Set([3])],
+    ]);
+    expect(encodeRunningShapes(running)).toEqual({ shapes: ['aa', 'bb'], on: '0:0-2;1:3' });
+    expect(decodeRunningShapes(encodeRunningShapes(running))).toEqual(running);
+    expect(encodeRunningShapes(nothingContested)).toBeUndefined();
+    expect(decodeRunningShapes(undefined)).toEqual(nothingContested);
+  });
+
+  it('names patterns as text', () => {
+    const release = builtRelease((builder) => builder.stream(/orders-.*/i, text).to('all'));
+    expect(release.shapes[0]?.patterns).toEqual(['/orders-.*/i']);
+    expect(releasePatternMatches('/orders-.*/i', 'Orders-eu')).toBe(true);
+    expect(releasePatternMatches('/orders-.*/i', 'my-orders-eu')).toBe(false);
+  });
+});
+
+describe('two releases can’t share a group', () => {
+  const counted = (builder: StreamsBuilder, storeName?: string) =>
+    builder
+      .stream('orders', text)
+      .groupByKey()
+      .count(storeName === undefined ? {} : { materialized: { storeName } });
+  const byValue = (name: string, store: string) =>
+    builtRelease((builder) => {
+      builder
+        .stream('orders', text)
+        .groupBy((value) => value, { name, ...text })
+        .count({ materialized: { storeName: store } })
+        .toStream()
+        .to('result', { valueSerde: serdes.double });
+    });
+
+  it('when a store of the same name has rows of another kind', () => {
+    const windowed = builtRelease((builder) => {
+      builder
+        .stream('orders', text)
+        .groupByKey()
+        .windowedBy(tumbling({ size: 1000 }))
+        .count({ materialized: { storeName: 'counts' } });
+    });
+    expect(
+      releaseDifferences(
+        builtRelease((builder) => counted(builder, 'counts')),
+        windowed,
+      ),
+    ).toEqual(['store counts is of kind timestampedKeyValue and would become timestampedWindow']);
+  });
+
+  it('when a store gets or loses its changelog', () => {
+    const unlogged = builtRelease((builder) =>
+      builder
+        .stream('orders', text)
+        .groupByKey()
+        .count({ materialized: { storeName: 'counts', logged: false } }),
+    );
+    expect(
+      releaseDifferences(
+        builtRelease((builder) => counted(builder, 'counts')),
+        unlogged,
+      ),
+    ).toEqual(['store counts has the changelog app-counts-changelog and would have no changelog']);
+  });
+
+  it('when what is in a repartition topic would be lost to a result that goes on', () => {
+    expect(releaseDifferences(byValue('by-value', 'counts'), byValue('by-worth', 'counts'))).toEqual([
+      'the internal topic app-by-value-repartition would not be read any more, though counts, result, which it leads to, goes on',
+    ]);
+  });
+
+  it('when a generated name has moved, so that a store would begin empty', () => {
+    const [before, after] = [
+      builtRelease((builder) => counted(builder)),
+      builtRelease((builder) => {
+        builder
+          .stream('orders', text)
+          .filter(() => true)
+          .groupByKey()
+          .count();
+      }),
+    ];
+    expect(releaseDifferences(before, after).join()).toContain('generated names count operators');
+  });
+
+  it('but can in all other cases', () => {
+    for (const one of releaseNames)
+      for (const other of releaseNames) expect(releaseDifferences(someRelease(one), someRelease(other))).toEqual([]);
+  });
+
+  it('then the members that were there before go on, and the others are told what differs', () => {
+    const member = (memberId: string, release: Release, generation: number): ReleasedMember => ({
+      memberId,
+      release,
+      generation,
+      running: nothingContested,
+      ownedTasks: [],
+    });
+    const [old, changed] = [byValue('by-value', 'counts'), byValue('by-worth', 'counts')];
+    const joined = acceptReleases([member('b', changed, -1), member('c', changed, -1), member('a', old, 4)]);
+    expect(joined.accepted.map(({ memberId }) => memberId)).toEqual(['a']);
+    expect([...joined.refused.keys()]).toEqual(['b', 'c']);
+    expect(joined.refused.get('b')).toMatchObject({
+      code: 'MILL_TOPOLOGY_MISMATCH',
+      message: expect.stringMatching(/app-by-value-repartition.*another applicationId/),
+    });
+    // Nobody was there before: the majority is.
+    expect([...acceptReleases([member('b', changed, -1), member('c', changed, -1), member('a', old, -1)]).refused.keys()]).toEqual(['a']);
+  });
+});
+
+describe('a static member that comes back with another release', () => {
+  it('takes nothing of the assignment that the release before had', () => {
+    const [before, after] = [someRelease('first'), someRelease('withPartInFront')];
+    const assignment = { ...emptyAssignment, activeTasks: [{ subTopology: 0, partition: 1 }], release: releaseFingerprint(before) };
+    expect(assignmentFor(before, assignment)).toBe(assignment);
+    expect(assignmentFor(someRelease('withStatelessSteps'), assignment)).toBe(assignment);
+    expect(assignmentFor(after, assignment)).toMatchObject({ activeTasks: [], settled: false });
+    expect(assignmentFor(after, { ...assignment, release: null }).activeTasks).toHaveLength(1);
+  });
+});
