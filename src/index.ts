@@ -235,6 +235,7 @@ export type { WatermarkOptions, WatermarkStrategy } from './time/watermarks/wate
 export type { WatermarkGenerator } from './time/watermarks/watermark-generator.js';
 export type { WatermarkOutput } from './time/watermarks/watermark.js';
 export type { WindowAssigner } from './time/windowing/window-assigner.js';
+export type { SliceSpan } from './time/slices.js';
 export { tumblingEventTime, tumblingProcessingTime } from './time/windowing/tumbling-windows.js';
 export type { TumblingWindowsOptions, WindowStagger } from './time/windowing/tumbling-windows.js';
 export { slidingEventTime, slidingProcessingTime } from './time/windowing/sliding-windows.js';

@@ -11,7 +11,7 @@ import type { WindowAssigner } from '../time/windowing/window-assigner.js';
 import type { AppliedAggregateOptions, PlainAggregateOptions } from './applied-aggregate.js';
 import type { BroadcastStream, KeyedBroadcastConnectedStream } from './broadcast-stream.js';
 import type { KStream } from './kstream.js';
-import type { NamedOptions, OperatorStatesOption, RecordOptions } from './options.js';
+import type { NamedOptions, OperatorStatesOption, RecordOptions, TwoStageOption } from './options.js';
 
 /** For `KeyedStream.process`. */
 export interface KeyedProcessOptions<KR, VR> extends RecordOptions<KR, VR>, OperatorStatesOption {
@@ -38,7 +38,7 @@ export interface WindowResultOptions<R> extends NamedOptions {
 }
 
 /** For `WindowedStream.aggregate`. */
-export interface WindowAggregateOptions<K, Acc, Out, R> extends WindowResultOptions<R> {
+export interface WindowAggregateOptions<K, Acc, Out, R> extends WindowResultOptions<R>, TwoStageOption {
   /** Of the accumulator, as it is stored. Default: JSON. */
   readonly accumulatorSerde?: Serde<Acc>;
   /** Makes the result out of the aggregate's, with what is known of the window: its bounds, `isLate`, `revision`. */
@@ -272,9 +272,9 @@ export interface WindowedStream<K, V> {
   aggregate<Acc, Out>(aggregate: AggregateFunction<V, Acc, Out>, options?: PlainAggregateOptions<K, Acc, Out>): KStream<Windowed<K>, Out>;
 
   /** As `aggregate`, where accumulator and result have the values' type. */
-  reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & SideOutputLate): ResultsAndLate<K, V, V>;
+  reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & TwoStageOption & SideOutputLate): ResultsAndLate<K, V, V>;
   /** As above; late records are dropped and counted (`late`). */
-  reduce(reducer: (a: V, b: V) => V, options?: WindowResultOptions<V>): KStream<Windowed<K>, V>;
+  reduce(reducer: (a: V, b: V) => V, options?: WindowResultOptions<V> & TwoStageOption): KStream<Windowed<K>, V>;
 
   /** All values of the window at once, in order of arrival; any number of results. The window's state grows with its records. */
   process<R>(

@@ -1,5 +1,3 @@
-import { isPromiseLike } from '../bytes/maybe-async.js';
-import { MillraceError } from '../errors.js';
 import { defined } from '../processors/defined-result.js';
 import { checkOptions } from '../errors/checked-options.js';
 import { shapes } from './option-shapes.js';
@@ -8,8 +6,9 @@ import type { OperatorSupplier } from '../processors/operator.js';
 import { streamAggregateOperator } from '../processors/stream-aggregate.js';
 import { streamCountOperator } from '../processors/stream-count.js';
 import { streamReduceOperator } from '../processors/stream-reduce.js';
+import { localAggregateOperator } from '../processors/two-stage/local-aggregate.js';
 import type { AggregateFunction } from '../processors/state/aggregate-function.js';
-import type { Aggregator, Awaitable, Initializer, Reducer } from '../processors/user-functions.js';
+import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
 import { countSerde } from '../serdes/count.js';
 import type { Serde } from '../serdes/serde.js';
 import type { SessionWindows } from '../time/session-windows.js';
@@ -32,7 +31,7 @@ import type { SessionWindowedKStream } from './session-windowed-kstream.js';
 import { SlidingWindowedKStreamImpl } from './sliding-windowed-kstream-impl.js';
 import { TimeWindowedKStreamImpl } from './time-windowed-kstream-impl.js';
 import type { TimeWindowedKStream } from './time-windowed-kstream.js';
-import { addFirstStage, neverNull, twoStageOf } from './two-stage.js';
+import { addFirstStage, foldedBy, neverNull, requireMerger, twoStageOf, type Stages } from './two-stage.js';
 import { takeNumberOfUnnamedCount } from './unnamed-count.js';
 
 export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
@@ -108,9 +107,7 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
     requireFunction('aggregate: the initializer', initializer);
     requireFunction('aggregate: the aggregator', aggregator);
     const { merger, twoStage } = options;
-    if (merger === undefined && twoStage !== undefined && twoStage !== false) {
-      throw new MillraceError('MILL_TOPOLOGY_INVALID', `aggregate: twoStage needs \`${merging}\`, which makes one part out of two.`);
-    }
+    requireMerger(merging, merger, twoStage);
     const first = defined('aggregate: the initializer', initializer);
     const further = defined('aggregate: the aggregator', aggregator);
     return this.#add(
@@ -120,11 +117,7 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
       null,
       (common) => streamAggregateOperator({ ...common, initializer: first, aggregator: further }),
       {
-        next: (part, value, key) => {
-          if (part !== null) return further(part, value, key);
-          const initial = first();
-          return isPromiseLike(initial) ? initial.then((later) => further(later, value, key)) : further(initial, value, key);
-        },
+        next: foldedBy(first, further),
         combine: merger === undefined ? (one) => one : defined('aggregate: the merger', merger),
       },
     );
@@ -166,15 +159,9 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
       storeName: store.name,
       name: graph.suffixedOr(checkedName(options), '-parts', operatorPrefix),
       partSerde: valueSerde,
-      fold: { what, next: stages.next, slice: null },
+      operator: (own) => localAggregateOperator({ ...own, what, next: stages.next }),
     });
     const combine = streamReduceOperator({ ...common, reducer: neverNull(what, stages.combine) });
     return addAggregation(this.#context, { ...aggregation, grouped: parts, supplier: combine });
   }
-}
-
-/** What two stages do in place of the one operator. */
-interface Stages<K, V, A> {
-  readonly next: (part: A | null, value: V, key: K) => Awaitable<A | null>;
-  readonly combine: (one: A, other: A, key: K) => Awaitable<A | null>;
 }

@@ -63,6 +63,7 @@ import type {
   TwoStageOption,
   ValueOptions,
   WindowMaterializedOptions,
+  WindowedAggregateOptions,
   WindowTableOptions,
 } from './options.js';
 
@@ -106,6 +107,14 @@ const calls = {
 };
 const windowResult = { ...valued, states: list, sideOutputLate: flag } satisfies ShapeOf<WindowResultOptions<unknown> & SideOutputLate>;
 const derived = { ...named, materialized, ...onChange } satisfies ShapeOf<DerivedTableOptions<unknown, unknown>>;
+
+const windowTable = {
+  ...named,
+  materialized: windowMaterialized,
+  emit: oneOf('onUpdate', 'onCommit', 'onWindowClose'),
+  ...onChange,
+  ...late,
+} satisfies ShapeOf<WindowTableOptions<unknown, unknown> & LateOptions<unknown, unknown>>;
 
 export const shapes = {
   named,
@@ -159,8 +168,8 @@ export const shapes = {
     retryMissing: flag,
   } satisfies ShapeOf<LookupJoinOptions<unknown, unknown, unknown, unknown, unknown>>,
   window: { trigger: triggerOption, evictor: evictorOption, allowedLateness: anything } satisfies ShapeOf<WindowOptions<unknown>>,
-  windowReduce: windowResult,
-  windowAggregate: { ...windowResult, accumulatorSerde: serde, apply: callback, clear: callback } satisfies ShapeOf<
+  windowReduce: { ...windowResult, ...twoStage } satisfies ShapeOf<WindowResultOptions<unknown> & SideOutputLate & TwoStageOption>,
+  windowAggregate: { ...windowResult, ...twoStage, accumulatorSerde: serde, apply: callback, clear: callback } satisfies ShapeOf<
     WindowAggregateOptions<unknown, unknown, unknown, unknown>
   >,
   windowProcess: { ...windowResult, clear: callback } satisfies ShapeOf<WindowProcessOptions<unknown, unknown>>,
@@ -181,13 +190,12 @@ export const shapes = {
   derived,
   mapped: { ...derived, ...both } satisfies ShapeOf<MappedTableOptions<unknown, unknown>>,
   transformed: { ...derived, ...both, stores: list } satisfies ShapeOf<TransformedTableOptions<unknown, unknown>>,
-  windowTable: {
-    ...named,
-    materialized: windowMaterialized,
-    emit: oneOf('onUpdate', 'onCommit', 'onWindowClose'),
-    ...onChange,
-    ...late,
-  } satisfies ShapeOf<WindowTableOptions<unknown, unknown> & LateOptions<unknown, unknown>>,
+  windowCombined: { ...windowTable, ...twoStage } satisfies ShapeOf<
+    WindowTableOptions<unknown, unknown> & LateOptions<unknown, unknown> & TwoStageOption
+  >,
+  windowedAggregate: { ...windowTable, ...twoStage, merger: callback } satisfies ShapeOf<
+    WindowedAggregateOptions<unknown, unknown> & LateOptions<unknown, unknown>
+  >,
   cogroupedWindow: { ...named, materialized: windowMaterialized, emit: tableEmit, ...onChange, ...late } satisfies ShapeOf<
     CogroupedWindowOptions<unknown, unknown> & LateOptions<unknown, unknown>
   >,

@@ -240,7 +240,7 @@ export interface TwoStageOptions {
    * further repartition topic, through which all records go. Default: parts are folded where the records are read.
    */
   readonly spread?: number;
-  /** Keys whose parts a task holds in memory; beyond that all parts leave before the commit. Default 10 000. */
+  /** Parts that a task holds in memory, one a key and, with windows, slice of time; beyond that all of them leave before the commit. Default 10 000. */
   readonly maxKeys?: number;
 }
 
@@ -297,6 +297,12 @@ export interface WindowTableOptions<K, V> extends NamedOptions, EmitOnChangeOpti
   readonly materialized?: WindowMaterializedOptions<K, V>;
   /** Default: the app's `emit`. */
   readonly emit?: WindowEmitOption;
+}
+
+/** For `aggregate` of a stream grouped by key and window. */
+export interface WindowedAggregateOptions<K, A> extends WindowTableOptions<K, A>, TwoStageOption {
+  /** Combines two parts into one; needed with `twoStage`. Parts are accumulators (sum and count), never results (means). */
+  readonly merger?: SessionMerger<K, A>;
 }
 
 /** For `builder.table`. `late` is for versioned tables: records that are older than the history. */

@@ -15,9 +15,12 @@ import type { KTable } from './ktable.js';
 import type { LateOptions, WindowTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import type { SessionWindowedKStream } from './session-windowed-kstream.js';
+import { refuseTwoStage } from './two-stage-windows.js';
 import { takeNumberOfUnnamedCount } from './unnamed-count.js';
 import { sessionKeySerde } from './windowed-keys.js';
 import { addWindowedAggregation, type WindowedTarget } from './windowed-aggregation.js';
+
+const unsliced = 'sessions begin and end with records';
 
 export class SessionWindowedKStreamImpl<K, V> implements SessionWindowedKStream<K, V> {
   readonly #target: WindowedTarget<K, V, SessionWindows>;
@@ -27,13 +30,15 @@ export class SessionWindowedKStreamImpl<K, V> implements SessionWindowedKStream<
   }
 
   count(options: WindowTableOptions<K, number> & LateOptions<K, V> = {}): KTable<Windowed<K>, number> {
-    checkOptions('count', options, shapes.windowTable);
+    checkOptions('count', options, shapes.windowCombined);
+    refuseTwoStage('count', options, unsliced);
     takeNumberOfUnnamedCount(this.#target.context.graph, options.materialized);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, countSerde, sessionCountOperator);
   }
 
   reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> & LateOptions<K, V> = {}): KTable<Windowed<K>, V> {
-    checkOptions('reduce', options, shapes.windowTable);
+    checkOptions('reduce', options, shapes.windowCombined);
+    refuseTwoStage('reduce', options, unsliced);
     requireFunction('reduce: the reducer', reducer);
     return addWindowedAggregation(this.#target, prefix.reduce, options, this.#target.grouped.fields.valueSerde, (common) =>
       sessionReduceOperator({ ...common, reducer: defined('reduce: the reducer', reducer) }),
@@ -46,7 +51,8 @@ export class SessionWindowedKStreamImpl<K, V> implements SessionWindowedKStream<
     merger: SessionMerger<K, A>,
     options: WindowTableOptions<K, A> & LateOptions<K, V> = {},
   ): KTable<Windowed<K>, A> {
-    checkOptions('aggregate', options, shapes.windowTable);
+    checkOptions('aggregate', options, shapes.windowCombined);
+    refuseTwoStage('aggregate', options, unsliced);
     requireFunction('aggregate: the initializer', initializer);
     requireFunction('aggregate: the aggregator', aggregator);
     requireFunction('aggregate: the merger', merger);

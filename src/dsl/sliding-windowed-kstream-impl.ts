@@ -12,11 +12,14 @@ import { requireFunction } from './checked-arguments.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
 import type { KTable } from './ktable.js';
-import type { LateOptions, WindowTableOptions } from './options.js';
+import type { LateOptions, TwoStageOption, WindowedAggregateOptions, WindowTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import type { TimeWindowedKStream } from './time-windowed-kstream.js';
+import { refuseTwoStage } from './two-stage-windows.js';
 import { windowedKeySerde } from './windowed-keys.js';
 import { addWindowedAggregation, type WindowedTarget } from './windowed-aggregation.js';
+
+const unsliced = 'sliding windows begin and end with records';
 
 export class SlidingWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, V> {
   readonly #target: WindowedTarget<K, V, SlidingWindows>;
@@ -31,13 +34,15 @@ export class SlidingWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, 
     };
   }
 
-  count(options: WindowTableOptions<K, number> & LateOptions<K, V> = {}): KTable<Windowed<K>, number> {
-    checkOptions('count', options, shapes.windowTable);
+  count(options: WindowTableOptions<K, number> & LateOptions<K, V> & TwoStageOption = {}): KTable<Windowed<K>, number> {
+    checkOptions('count', options, shapes.windowCombined);
+    refuseTwoStage('count', options, unsliced);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, countSerde, slidingCountOperator);
   }
 
-  reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> & LateOptions<K, V> = {}): KTable<Windowed<K>, V> {
-    checkOptions('reduce', options, shapes.windowTable);
+  reduce(reducer: Reducer<K, V>, options: WindowTableOptions<K, V> & LateOptions<K, V> & TwoStageOption = {}): KTable<Windowed<K>, V> {
+    checkOptions('reduce', options, shapes.windowCombined);
+    refuseTwoStage('reduce', options, unsliced);
     requireFunction('reduce: the reducer', reducer);
     return addWindowedAggregation(this.#target, prefix.reduce, options, this.#target.grouped.fields.valueSerde, (common) =>
       slidingReduceOperator({ ...common, reducer: defined('reduce: the reducer', reducer) }),
@@ -47,9 +52,10 @@ export class SlidingWindowedKStreamImpl<K, V> implements TimeWindowedKStream<K, 
   aggregate<A>(
     initializer: Initializer<A>,
     aggregator: Aggregator<K, V, A>,
-    options: WindowTableOptions<K, A> & LateOptions<K, V> = {},
+    options: WindowedAggregateOptions<K, A> & LateOptions<K, V> = {},
   ): KTable<Windowed<K>, A> {
-    checkOptions('aggregate', options, shapes.windowTable);
+    checkOptions('aggregate', options, shapes.windowedAggregate);
+    refuseTwoStage('aggregate', options, unsliced);
     requireFunction('aggregate: the initializer', initializer);
     requireFunction('aggregate: the aggregator', aggregator);
     return addWindowedAggregation(this.#target, prefix.aggregate, options, null, (common) =>

@@ -1,13 +1,15 @@
 import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
 import type { Windowed } from '../time/windowed.js';
 import type { KTable } from './ktable.js';
-import type { LateOptions, WindowTableOptions } from './options.js';
+import type { LateOptions, TwoStageOption, WindowedAggregateOptions, WindowTableOptions } from './options.js';
 
 /**
  * A stream grouped by key and window. A window takes records until stream time, the highest timestamp seen, has passed its end by the grace;
  * later ones are dropped and counted, or go where `late` says. Windows are `[start, end)`.
  *
  * `emit` says when results leave: `onUpdate`, `onCommit`, or `onWindowClose`, once a window and final.
+ *
+ * With `twoStage` (tumbling and hopping windows) each task folds what it reads of a key and slice of time before the repartition topic.
  */
 export interface TimeWindowedKStream<K, V> {
   /**
@@ -16,7 +18,7 @@ export interface TimeWindowedKStream<K, V> {
    * @example
    * clicks.groupByKey().windowedBy(tumbling({ size: 60_000 })).count({ emit: 'onWindowClose', materialized: { storeName: 'clicks-a-minute' } });
    */
-  count(options?: WindowTableOptions<K, number> & LateOptions<K, V>): KTable<Windowed<K>, number>;
+  count(options?: WindowTableOptions<K, number> & LateOptions<K, V> & TwoStageOption): KTable<Windowed<K>, number>;
 
   /**
    * Combines the values of each key and window, two at a time.
@@ -25,7 +27,7 @@ export interface TimeWindowedKStream<K, V> {
    * @example
    * bids.groupByKey().windowedBy(hopping({ size: 60_000, advance: 10_000 })).reduce((best, bid) => (bid.price > best.price ? bid : best));
    */
-  reduce(reducer: Reducer<K, V>, options?: WindowTableOptions<K, V> & LateOptions<K, V>): KTable<Windowed<K>, V>;
+  reduce(reducer: Reducer<K, V>, options?: WindowTableOptions<K, V> & LateOptions<K, V> & TwoStageOption): KTable<Windowed<K>, V>;
 
   /**
    * Folds the values of each key and window into an aggregate of any type.
@@ -42,6 +44,6 @@ export interface TimeWindowedKStream<K, V> {
   aggregate<A>(
     initializer: Initializer<A>,
     aggregator: Aggregator<K, V, A>,
-    options?: WindowTableOptions<K, A> & LateOptions<K, V>,
+    options?: WindowedAggregateOptions<K, A> & LateOptions<K, V>,
   ): KTable<Windowed<K>, A>;
 }

@@ -6,8 +6,9 @@ import { isPromiseLike } from '../bytes/maybe-async.js';
 import { partitionForKey } from '../bytes/murmur2.js';
 import { requireOptions, wholeNumber, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
-import { deletesRow, localAggregateOperator, type LocalAggregateOptions } from '../processors/two-stage/local-aggregate.js';
-import type { Awaitable } from '../processors/user-functions.js';
+import type { OperatorSupplier } from '../processors/operator.js';
+import { deletesRow } from '../processors/two-stage/local-aggregate.js';
+import type { Aggregator, Awaitable, Initializer } from '../processors/user-functions.js';
 import type { Serde } from '../serdes/serde.js';
 import type { Partitioner } from '../topology/nodes.js';
 import { operatorNode } from './graph/operator-node.js';
@@ -36,40 +37,62 @@ export function twoStageOf<K, V>(what: string, given: boolean | TwoStageOptions 
   return { spread, maxKeys };
 }
 
-export interface FirstStage<K, V, A> {
+export interface FirstStage<K, P> {
   readonly twoStage: TwoStage;
   /** The store behind the topic, which the topics are named after. */
   readonly storeName: string;
   /** Name of the operator of this stage. */
   readonly name: string;
-  readonly partSerde: Serde<A> | null;
-  readonly fold: Pick<LocalAggregateOptions<K, V, A>, 'what' | 'next' | 'slice'>;
+  /** Of what the stage sends. */
+  readonly partSerde: Serde<P> | null;
+  readonly operator: (common: { readonly maxKeys: number; readonly keySerde: Serde<K> | null }) => OperatorSupplier;
 }
 
 /** Puts the first stage under a grouping; gives the grouping of its parts, whose records still have to be repartitioned. */
-export function addFirstStage<K, V, A>(graph: StreamGraph, grouped: GroupedState<K, V>, stage: FirstStage<K, V, A>): GroupedState<K, A> {
-  const { twoStage, storeName, name, partSerde, fold } = stage;
+export function addFirstStage<K, V, P>(graph: StreamGraph, grouped: GroupedState<K, V>, stage: FirstStage<K, P>): GroupedState<K, P> {
+  const { twoStage, storeName, name, partSerde, operator } = stage;
   const { keySerde, valueSerde, node, sources } = grouped.fields;
-  const topicOf = (suffix: string): string => graph.derivedName(`${storeName}-${suffix}`, graph.isGenerated(storeName));
   let input = { parent: node, sources };
   if (twoStage.spread !== null) {
     const partitioner = spreadOver(twoStage.spread);
-    const spread = newRepartition(graph, { namedAfter: topicOf('spread'), keySerde, valueSerde, partitioner, explicit: true });
+    const spread = newRepartition(graph, { namedAfter: `${storeName}-spread`, keySerde, valueSerde, partitioner, explicit: true });
     graph.add(spread, [node]);
     input = { parent: spread, sources: [spread.name] };
   }
-  const local = operatorNode(name, localAggregateOperator({ ...fold, maxKeys: twoStage.maxKeys, keySerde }));
+  const local = operatorNode(name, operator({ maxKeys: twoStage.maxKeys, keySerde }));
   graph.add(local, [input.parent]);
   // The topic carries parts and not the stream's values: no other operator can share it.
   graph.valueChanging.add(local);
-  return new GroupedState<K, A>({
+  return new GroupedState<K, P>({
     keySerde,
     valueSerde: partSerde,
     sources: input.sources,
     repartitionRequired: true,
     node: local,
-    givenName: topicOf('parts'),
+    // After the store, whatever that is called: where a name of its own is asked for, that is the one to give.
+    givenName: `${storeName}-parts`,
   });
+}
+
+/** What two stages do in place of the one operator. */
+export interface Stages<K, V, A> {
+  readonly next: (part: A | null, value: V, key: K) => Awaitable<A | null>;
+  readonly combine: (one: A, other: A, key: K) => Awaitable<A | null>;
+}
+
+/** @throws MILL_TOPOLOGY_INVALID when there are to be two stages and nothing combines their parts */
+export function requireMerger(name: string, merger: unknown, twoStage: boolean | TwoStageOptions | undefined): void {
+  if (merger !== undefined || twoStage === undefined || twoStage === false) return;
+  throw new MillraceError('MILL_TOPOLOGY_INVALID', `aggregate: twoStage needs \`${name}\`, which makes one part out of two.`);
+}
+
+/** The first stage of `aggregate`. */
+export function foldedBy<K, V, A>(initializer: Initializer<A>, aggregator: Aggregator<K, V, A>): Stages<K, V, A>['next'] {
+  return (part, value, key) => {
+    if (part !== null) return aggregator(part, value, key);
+    const initial = initializer();
+    return isPromiseLike(initial) ? initial.then((later) => aggregator(later, value, key)) : aggregator(initial, value, key);
+  };
 }
 
 /** What combines parts, held to give one. */

@@ -2,7 +2,9 @@
 import type { WindowEmit } from '../processors/emit.js';
 import type { LateTarget } from '../processors/late-records.js';
 import type { OperatorSupplier } from '../processors/operator.js';
+import type { Part } from '../processors/two-stage/part.js';
 import type { Serde } from '../serdes/serde.js';
+import type { StoreSpec } from '../stores/store.js';
 import type { Windowed } from '../time/windowed.js';
 import { addAggregation } from './aggregation.js';
 import type { DslContext } from './dsl-context.js';
@@ -22,32 +24,38 @@ export interface WindowedTarget<K, V, W extends AnyWindows> {
   readonly windowedKey: (keySerde: Serde<K> | null) => Serde<Windowed<K>>;
 }
 
+/** What the operators of all of them take. */
+export interface WindowedCommon<W extends AnyWindows> {
+  readonly storeName: string;
+  readonly windows: W;
+  readonly emit: WindowEmit;
+  readonly late: LateTarget;
+}
+
+/** @param secondStage of those that can be done in two stages: puts the first one under the grouping, when it is asked for */
 export function addWindowedAggregation<K, V, VR, W extends AnyWindows>(
   target: WindowedTarget<K, V, W>,
   operatorPrefix: string,
   options: WindowTableOptions<K, VR> & LateOptions<K, V>,
   carriedValueSerde: Serde<VR> | null,
-  supplierOf: (common: {
-    readonly storeName: string;
-    readonly windows: W;
-    readonly emit: WindowEmit;
-    readonly late: LateTarget;
-  }) => OperatorSupplier,
+  supplierOf: (common: WindowedCommon<W>) => OperatorSupplier,
+  secondStage: (store: StoreSpec, common: WindowedCommon<W>) => SecondStage<K, VR> | null = () => null,
 ): KTable<Windowed<K>, VR> {
   const { context, grouped, windows } = target;
   const { materialized, emit, late } = options;
   const keySerde = materialized?.keySerde ?? grouped.fields.keySerde;
   const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
   const store = windowTableStore(context.graph, operatorPrefix, materialized, { keySerde, valueSerde }, options, windows);
-  return addAggregation(context, {
-    grouped,
-    operatorPrefix,
-    options,
-    store,
-    supplier: supplierOf({ storeName: store.name, windows, emit: emit ?? null, late: lateTarget(late, store.name) }),
-    late,
-    keySerde: target.windowedKey(keySerde),
-    valueSerde,
-    windowGrace: target.grace,
-  });
+  const common = { storeName: store.name, windows, emit: emit ?? null, late: lateTarget(late, store.name) };
+  const keySerdes = { keySerde: target.windowedKey(keySerde), valueSerde };
+  const aggregation = { operatorPrefix, options, store, ...keySerdes, windowGrace: target.grace };
+  const second = secondStage(store, common);
+  if (second !== null) return addAggregation(context, { ...aggregation, ...second });
+  return addAggregation(context, { ...aggregation, grouped, supplier: supplierOf(common), late });
+}
+
+/** What comes behind a first stage. */
+export interface SecondStage<K, A> {
+  readonly grouped: GroupedState<K, Part<A>>;
+  readonly supplier: OperatorSupplier;
 }

@@ -29,8 +29,10 @@ import type {
   WindowResultOptions,
 } from './keyed-stream.js';
 import type { KStream } from './kstream.js';
+import type { TwoStageOption } from './options.js';
 import { shapes } from './option-shapes.js';
 import { prefix } from './prefixes.js';
+import { keyedWindowStages, type KeyedFirstStage } from './two-stage-keyed-windows.js';
 import { windowedKeySerde } from './windowed-keys.js';
 
 type Results<K, V, R> = KStream<Windowed<K>, R> | ResultsAndLate<K, V, R>;
@@ -56,30 +58,30 @@ export class WindowedStreamImpl<K, V> {
   ): Results<K, V, R> {
     checkOptions('aggregate', options, shapes.windowAggregate);
     requireAggregate(aggregate);
-    return this.#aggregate(aggregate, options);
+    return this.#aggregate('aggregate', aggregate, options);
   }
 
   #aggregate<Acc, Out, R>(
+    what: string,
     aggregate: AggregateFunction<V, Acc, Out>,
     options: WindowAggregateOptions<K, Acc, Out, R> & Partial<SideOutputLate>,
   ): Results<K, V, R> {
     const { evictor } = this.#options;
     const { apply, clear } = options;
+    const makeResults: WindowDefinition<K, V, Out, R>['apply'] =
+      apply === undefined
+        ? (_key, result) => [resultAtOnce('aggregate: result', result) as unknown as R]
+        : (key, result, info) => [resultAtOnce('aggregate: apply', apply(key, result, info))];
+    const stages = keyedWindowStages(what, this.#grouped, this.#assigner, this.#options, aggregate, options);
+    if (stages !== null) return this.#add<Out, R>(stages.contents as never, makeResults, clear, options, stages.first);
     const contents =
       evictor === undefined
         ? aggregatedContents(aggregate, options.accumulatorSerde)
         : evictedContents(evictor, folded(aggregate), this.#grouped.fields.valueSerde ?? undefined);
-    return this.#add<Out, R>(
-      contents,
-      apply === undefined
-        ? (_key, result) => [resultAtOnce('aggregate: result', result) as unknown as R]
-        : (key, result, info) => [resultAtOnce('aggregate: apply', apply(key, result, info))],
-      clear,
-      options,
-    );
+    return this.#add<Out, R>(contents, makeResults, clear, options);
   }
 
-  reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & Partial<SideOutputLate> = {}): Results<K, V, V> {
+  reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & TwoStageOption & Partial<SideOutputLate> = {}): Results<K, V, V> {
     checkOptions('reduce', options, shapes.windowReduce);
     requireFunction('reduce: the reducer', reducer);
     // Called with two arguments and no more: `Math.max` is a reducer too.
@@ -93,7 +95,7 @@ export class WindowedStreamImpl<K, V> {
       merge: (a, b) => (a === null ? b : b === null ? a : held(a, b)),
     };
     const own = { valueSerde, ...options };
-    return this.#aggregate<V | null, V, V>(reduce, { ...own, accumulatorSerde: valueSerde });
+    return this.#aggregate<V | null, V, V>('reduce', reduce, { ...own, accumulatorSerde: valueSerde });
   }
 
   process<R>(
@@ -119,6 +121,7 @@ export class WindowedStreamImpl<K, V> {
     apply: WindowDefinition<K, V, C, R>['apply'],
     clear: WindowDefinition<K, V, C, R>['clear'],
     options: WindowResultOptions<R> & Partial<SideOutputLate>,
+    firstStage: KeyedFirstStage<K, V> | null = null,
   ): Results<K, V, R> {
     const { graph } = this.#context;
     const given = checkedName(options);
@@ -137,7 +140,8 @@ export class WindowedStreamImpl<K, V> {
     const states: AnyStateDescriptor[] = [...windowStates<V>(definition as never), ...(options.states ?? [])];
     const { keySerde } = this.#grouped.fields;
     const store = keyedStateStore(storeName, name, keySerde, states);
-    const { parent, sources } = this.#grouped.inputFor(graph, storeName);
+    const grouped = firstStage === null ? this.#grouped : firstStage(graph, storeName, given);
+    const { parent, sources } = grouped.inputFor(graph, storeName);
     if (this.#assigner.time === 'event' && this.#assigner.defaultTrigger !== 'never') requireWatermarks(graph, sources, name);
     const sides = options.sideOutputLate === true ? { results: `${name}-results`, late: `${name}-late` } : null;
     const node = statefulNode(

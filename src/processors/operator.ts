@@ -139,8 +139,12 @@ export interface OperatorContext {
   enterRecord(record: TakenRecord): void;
   /** Time for calls that go on outside the task. */
   readonly calls: CallPort;
-  /** Counts a record that the rules drop, and logs the first of a kind. */
-  dropped(reason: DropReason): void;
+  /**
+   * Counts a record that the rules drop, and logs the first of a kind.
+   *
+   * @param records that it stands for. Default 1
+   */
+  dropped(reason: DropReason, records?: number): void;
   /** Whether the app has a dead-letter topic. */
   readonly hasDeadLetterTopic: boolean;
   /** Sends the input record in work to the dead-letter topic. `key` stands for it where there is none. */

@@ -18,6 +18,7 @@ import { resolveEmit, tellsThroughStore, type WindowEmit } from './emit.js';
 import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
+import { recordsIn } from './two-stage/part.js';
 import type { Awaitable } from './user-functions.js';
 
 export interface WindowAggregationOptions {
@@ -115,7 +116,7 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
       if (start + size <= closedUpTo) {
         // Windows close in order of start: if its last one is closed, the record is late for all of them.
         if (this.late.areSent && timestamp - (timestamp % advance) + size <= closedUpTo) return this.late.take(key, value, timestamp);
-        this.context.dropped('late');
+        this.context.dropped('late', recordsIn(value));
         continue;
       }
       const pending = this.updateWindow(start, key, value, timestamp);

@@ -152,9 +152,9 @@ export class NodeContext implements OperatorContext {
     return this.scope.env.calls;
   }
 
-  dropped(reason: DropReason): void {
+  dropped(reason: DropReason, records = 1): void {
     const { env, record, id } = this.scope;
-    if (env.metrics.drop(reason) > 1) return;
+    if (env.metrics.drop(reason, records) > records) return;
     const { topic, partition, offset, timestamp } = record;
     env.logger.warn(
       { node: this.nodeName, taskId: id, reason, topic, partition, offset, timestamp },

@@ -26,8 +26,8 @@ export class TaskMetrics {
   failedStateWrites = 0;
 
   /** Returns the count so far, so that the first of a kind can be logged. */
-  drop(reason: DropReason): number {
-    const count = (this.dropped.get(reason) ?? 0) + 1;
+  drop(reason: DropReason, records = 1): number {
+    const count = (this.dropped.get(reason) ?? 0) + records;
     this.dropped.set(reason, count);
     return count;
   }

@@ -295,6 +295,22 @@ describe('an aggregation in two stages', () => {
   });
 });
 
+describe('names that two stages lack', () => {
+  const build = (options: object) => {
+    const builder = new StreamsBuilder();
+    builder
+      .stream('in', numbers)
+      .groupBy(() => 'all', { ...numbers })
+      .count({ twoStage: { spread: 2 }, ...options });
+    return builder.build({ explicitNames: 'require' });
+  };
+
+  it('are that of the store, once: the topics are named after it', () => {
+    expect(() => build({})).toThrow(/^Names are missing for: store KSTREAM-AGGREGATE-STATE-STORE-\d+ of KSTREAM-AGGREGATE-\d+ [^;]*$/);
+    expect(() => build({ materialized: { storeName: 'counts' } })).not.toThrow();
+  });
+});
+
 describe('what two stages refuse', () => {
   const stream = new StreamsBuilder().stream('in', numbers);
   const grouped = stream.groupBy(() => 'all', { keySerde: serdes.string });

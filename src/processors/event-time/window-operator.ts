@@ -4,6 +4,7 @@ import { Windowed } from '../../time/windowed.js';
 import { maxTimestamp } from '../../time/windowing/window-span.js';
 import type { Downstream, OperatorContext, OperatorSupplier } from '../operator.js';
 import type { Timer } from '../timers/timer-queue.js';
+import { recordsIn } from '../two-stage/part.js';
 import type { WindowInfo } from '../windowing/window-context.js';
 import { WindowEngine, type WindowDefinition, type WindowResults } from '../windowing/window-engine.js';
 import type { KeyedOperatorOptions } from './keyed-operator.js';
@@ -50,7 +51,7 @@ class WindowOperator<K, V, C, R> extends OutboxOperator<K, V> implements WindowR
   }
 
   late(key: K, value: V, timestamp: number): void {
-    if (this.lateTo === null) this.context.dropped('late');
+    if (this.lateTo === null) this.context.dropped('late', recordsIn(value));
     else for (const child of this.lateTo) this.outbox.add(child, key, value, timestamp);
   }
 

@@ -1,6 +1,7 @@
 import { anything, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 import type { Window } from '../windowed.js';
 import { requireTimestamp, requireWindows } from './assigner-checks.js';
+import { spanOf } from '../slices.js';
 import type { WindowAssigner } from './window-assigner.js';
 import { windowStart } from './window-span.js';
 
@@ -27,6 +28,7 @@ export function slidingEventTime(options: SlidingWindowsOptions): WindowAssigner
     time: 'event',
     merges: false,
     size,
+    slices: spanOf(size, slide, offset),
     defaultTrigger: 'event',
     assign: (_value, timestamp) => {
       requireTimestamp('Sliding', timestamp);

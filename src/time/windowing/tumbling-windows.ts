@@ -1,5 +1,6 @@
 import { anything, oneOf, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 import { requireTimestamp, requireWindows } from './assigner-checks.js';
+import { spanOf } from '../slices.js';
 import type { WindowAssigner } from './window-assigner.js';
 import { windowStart } from './window-span.js';
 
@@ -31,6 +32,7 @@ export function tumblingEventTime(options: TumblingWindowsOptions): WindowAssign
     time: 'event',
     merges: false,
     size,
+    slices: spanOf(size, size, offset),
     defaultTrigger: 'event',
     assign: (_value, timestamp) => {
       requireTimestamp('Tumbling', timestamp);

@@ -1,3 +1,4 @@
+import type { SliceSpan } from '../slices.js';
 import type { Window } from '../windowed.js';
 
 /** Says which windows a record belongs to. Pure: the same record gives the same windows. */
@@ -10,6 +11,11 @@ export interface WindowAssigner<V = unknown> {
   readonly merges: boolean;
   /** ms; null when its windows are of no fixed size. */
   readonly size: number | null;
+  /**
+   * For `twoStage`: event time is cut into slices of `width` ms that start at multiples of it plus `offset`, and `assign` gives all records of a slice the same windows, one at least,
+   * whatever their values. Absent: records can't be folded before they are in their windows.
+   */
+  readonly slices?: SliceSpan | null;
   /** When its windows fire if nothing else is said. */
   readonly defaultTrigger: 'event' | 'processing' | 'never';
   /**
