@@ -5,15 +5,11 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { JobVariant } from '../integration-tests/exactly-once/job-topology.js';
-import { drawPlan } from '../test/simulation/plan.js';
-import { complement, partsOf, shrinkParts } from '../test/simulation/plan-parts.js';
-import { runSchedule, type ScheduleOptions } from '../test/simulation/schedule.js';
 import { runMain } from './run-main.js';
-import { runSeeds } from './simulation/pool.js';
+import { runSeeds, type Task } from './simulation/pool.js';
 
-/** Failing seeds that are shrunk, and runs that each of them may take. */
+/** Failing seeds that are shrunk. */
 const shrunkSeeds = 3;
-const tries = 200;
 const jobs = ['everything', 'joins', 'async'] as const satisfies readonly JobVariant[];
 
 interface Options {
@@ -22,29 +18,21 @@ interface Options {
   readonly seed: number | null;
   readonly only: readonly string[] | null;
   readonly processes: number;
-  readonly schedule: { readonly job: (typeof jobs)[number]; readonly standbys: boolean };
+  readonly schedule: Task['options'];
 }
 
 await runMain(async () => {
   const options = optionsOf(process.argv.slice(2));
-  if (typeof options !== 'string') return options.seed === null ? runMany(options) : runOne(options.seed, options);
+  if (typeof options !== 'string') {
+    if (options.seed === null) return runMany(options);
+    const { tellRun } = await import('./simulation/one-seed.js');
+    return (await tellRun({ seed: options.seed, options: options.schedule }, options.only)) ? 0 : 1;
+  }
   console.error(
     `${options}\nUsage: npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job ${jobs.join('|')}] [--standbys] [--processes P]`,
   );
   return 1;
 });
-
-async function runOne(seed: number, { only, schedule }: Options): Promise<number> {
-  const { log, faults, ...rest } = await runSchedule(seed, {
-    ...schedule,
-    keepLog: true,
-    without: only === null ? undefined : leftAway(seed, schedule, only),
-  });
-  for (const line of log) console.log(line);
-  console.log(rest);
-  for (const fault of faults) console.log(fault);
-  return faults.length > 0 ? 1 : 0;
-}
 
 async function runMany({ seeds, from, processes, schedule }: Options): Promise<number> {
   const totals = { schedules: 0, crashes: 0, actions: 0, records: 0, virtualMs: 0, steps: 0 };
@@ -71,27 +59,10 @@ async function runMany({ seeds, from, processes, schedule }: Options): Promise<n
       `(${(totals.schedules / seconds).toFixed(1)} a second): ${failed.length} failed`,
   );
   if (interruption.signal.aborted) return 1;
-  for (const seed of failed.slice(0, shrunkSeeds)) await tellShortest(seed, schedule);
-  return failed.length > 0 ? 1 : 0;
-}
-
-async function tellShortest(seed: number, schedule: Options['schedule']): Promise<void> {
-  const parts = partsOf(drawPlan(seed, { ...schedule, plain: false }));
-  const fails = async (without: ReadonlySet<string>): Promise<boolean> =>
-    (await runSchedule(seed, { ...schedule, without })).faults.length > 0;
-  const kept = await shrinkParts(parts, fails, tries);
-  const { faults } = await runSchedule(seed, { ...schedule, without: complement(parts, kept) });
-  console.log(`seed ${seed}, ${kept.length} of ${parts.length} parts: ${faults[0] ?? 'passes'}`);
-  const { job, standbys } = schedule;
-  const how = `${job === 'everything' ? '' : ` --job ${job}`}${standbys ? ' --standbys' : ''}`;
-  console.log(`Again: npm run simulate -- --seed ${seed}${how} --only ${kept.join(',')}`);
-}
-
-function leftAway(seed: number, schedule: Options['schedule'], only: readonly string[]): ScheduleOptions['without'] {
-  const parts = partsOf(drawPlan(seed, { ...schedule, plain: false }));
-  const unknown = only.filter((part) => !parts.includes(part));
-  if (unknown.length > 0) throw new Error(`seed ${seed} has no part ${unknown.join(', ')}; it has ${parts.join(', ')}`);
-  return complement(parts, only);
+  if (failed.length === 0) return 0;
+  const { tellShortest } = await import('./simulation/one-seed.js');
+  for (const seed of failed.slice(0, shrunkSeeds)) await tellShortest({ seed, options: schedule });
+  return 1;
 }
 
 function optionsOf(args: string[]): Options | string {

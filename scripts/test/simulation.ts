@@ -4,10 +4,10 @@ import { sum } from './counts.js';
 
 /** Seeds of each job: the first ones, the same in each run. */
 const shares: readonly (readonly string[])[] = [
-  ['--seeds', '600'],
-  ['--seeds', '150', '--standbys'],
-  ['--seeds', '150', '--job', 'joins'],
-  ['--seeds', '150', '--job', 'async'],
+  ['--seeds', '3600'],
+  ['--seeds', '600', '--standbys'],
+  ['--seeds', '500', '--job', 'joins'],
+  ['--seeds', '400', '--job', 'async'],
 ];
 
 /** Schedules of faults in memory, far more of them than the unit tests run; each share counts as one test. */

@@ -8,6 +8,7 @@ import { jobTopology, topicsOf, type JobTopics, type JobVariant } from '../../in
 import { partitionForKey } from '../../src/bytes/murmur2.js';
 import type { NetworkFaults } from '../../src/testing/in-memory-kafka/client-network.js';
 import { inMemoryKafka, type InMemoryKafka } from '../../src/testing/in-memory-kafka/in-memory-kafka.js';
+import type { Topology } from '../../src/topology/nodes.js';
 import { CallCounts } from './call-counts.js';
 import { drawPlan, type Action, type FedRecord, type SchedulePlan } from './plan.js';
 import { withoutParts } from './plan-parts.js';
@@ -73,6 +74,8 @@ class Schedule {
   private readonly calm: NetworkFaults = { delayMs: [0.2, 2] };
   private readonly log: string[] = [];
   private readonly calls = new CallCounts();
+  /** Built once, as it says the same in each process; null: it counts the calls of a process. */
+  private readonly topology: Topology | null;
   private isCalm = false;
   /** Answers come so much later, ms. */
   private slowness = 0;
@@ -89,6 +92,7 @@ class Schedule {
     this.world = new VirtualWorld(plan.world);
     this.kafka = inMemoryKafka({ ...plan.cluster, clock: this.world.clockOf(this.world.outside), minSessionTimeoutMs: 100 });
     for (const name of topicsOf(job === 'async' ? 'everything' : job)) this.kafka.createTopic(topics[name], plan.partitions);
+    this.topology = job === 'async' ? null : jobTopology(topics, job);
     this.apps = Array.from(
       { length: plan.apps },
       (_, index) =>
@@ -96,7 +100,7 @@ class Schedule {
           isStatic: plan.isStatic,
           world: this.world,
           kafka: this.kafka,
-          topology: (process) => (job === 'async' ? asyncTopology(topics, callTimes, this.calls.of(process)) : jobTopology(topics, job)),
+          topology: (process) => this.topology ?? asyncTopology(topics, callTimes, this.calls.of(process)),
           config: { ...plan.config, applicationId },
           faults: () => this.network(),
           newId: () => plan.ids.uuid(),

@@ -3,7 +3,7 @@ import { drawPlan } from './plan.js';
 import { complement, partsOf, shrinkParts } from './plan-parts.js';
 import { runSchedule, type ScheduleOptions } from './schedule.js';
 
-/** A sample of each job; `npm test` goes through a thousand seeds, `npm run simulate` through as many as one likes. */
+/** A sample of each job; `npm test` goes through five thousand seeds, `npm run simulate` through as many as one likes. */
 const samples: Readonly<Record<string, { readonly count: number; readonly options: ScheduleOptions }>> = {
   'what waits for nothing': { count: 30, options: {} },
   'copies of state': { count: 15, options: { standbys: true } },

@@ -51,12 +51,14 @@ export class InMemoryCluster {
   readonly topics: Topics;
   readonly groups: GroupCoordinator;
   readonly transactions: TransactionCoordinator;
+  readonly brokerIds: readonly number[];
   private readonly fetches: WaitingFetches;
   private readonly down = new Set<number>();
 
   constructor(readonly options: ClusterOptions) {
     const { clock, random } = options;
     this.clusterId = base64Id(random);
+    this.brokerIds = Array.from({ length: options.brokers }, (_, index) => index + 1);
     this.fetches = new WaitingFetches(clock);
     this.topics = new Topics(
       options.brokers,
@@ -77,12 +79,8 @@ export class InMemoryCluster {
 
   // Brokers
 
-  get brokerIds(): readonly number[] {
-    return Array.from({ length: this.options.brokers }, (_, index) => index + 1);
-  }
-
   isUp(broker: number): boolean {
-    return this.brokerIds.includes(broker) && !this.down.has(broker);
+    return broker >= 1 && broker <= this.options.brokers && !this.down.has(broker);
   }
 
   /** Parked requests are gone; logs, offsets, members and transactions are kept, as a broker keeps them on disk. */

@@ -5,6 +5,7 @@
  * seed of the test's own it is deterministic.
  */
 import type { CommittedOffset, IsolationLevel, KafkaPort, NewTopic } from '../../kafka/port.js';
+import { BatchMemory } from '../../kafka/record-batch/batch-memory.js';
 import { RecordBatchBuilder } from '../../kafka/record-batch/record-batch-builder.js';
 import { partitionForKey } from '../../bytes/murmur2.js';
 import { ClientNetwork, type NetworkFaults } from './client-network.js';
@@ -61,6 +62,8 @@ export class InMemoryKafka {
   private readonly cluster: InMemoryCluster;
   private readonly clock: SimulationClock;
   private readonly random: Random;
+  /** For the batches that `produce` builds. */
+  private readonly memory = new BatchMemory(1024 * 1024);
   private readonly networks: { readonly clientId: string; readonly network: ClientNetwork }[] = [];
 
   constructor(private readonly options: InMemoryKafkaOptions) {
@@ -134,7 +137,7 @@ export class InMemoryKafka {
       const [key, value] = [bytesOf(record.key), bytesOf(record.value)];
       const log = logs[record.partition ?? (key === null ? 0 : partitionForKey(key, 0, key.length, logs.length))];
       if (log === undefined) throw new TypeError(`topic ${topic} has no such partition`);
-      const builder = new RecordBatchBuilder({ maxBatchBytes: 1_000_012 });
+      const builder = new RecordBatchBuilder({ maxBatchBytes: 1_000_012, memory: this.memory });
       builder.appendRaw(record.timestamp ?? Math.floor(this.clock.now()), key, 0, key?.length ?? 0, value, 0, value?.length ?? 0, null);
       this.append(topic, log.partition, builder);
     }
@@ -146,6 +149,7 @@ export class InMemoryKafka {
     if (taken === null) return;
     taken.stamp(null, -1);
     const batch = readProduced(taken.batches.map(({ buffer }) => buffer));
+    builder.recycle(taken);
     if (typeof batch === 'number') throw new TypeError(`a record for ${topic} can't be written: error ${batch}`);
     this.cluster.topics.get(topic)?.logs[partition]?.append(batch, null);
   }

@@ -82,19 +82,32 @@ export function seal(bytes: Buffer): void {
   bytes.writeUInt32BE(crc32c(bytes, layout.ATTRIBUTES_AT), layout.CRC_AT);
 }
 
-/** The control batch that ends a transaction: key (version 0, type 0 abort or 1 commit), value (version 0, coordinator epoch). */
+/** The control batch that ends a transaction. */
 export function markerBatch(producerId: bigint, producerEpoch: number, commit: boolean, timestamp: number): LogBatch {
-  const builder = new RecordBatchBuilder({ maxBatchBytes: 1024 });
-  const key = Buffer.from([0, 0, 0, commit ? 1 : 0]);
-  const value = Buffer.alloc(6);
-  builder.appendRaw(timestamp, key, 0, key.length, value, 0, value.length, null);
-  const taken = builder.take();
-  const first = taken?.batches[0];
-  if (taken === null || first === undefined) throw new TypeError('a builder with a record has a batch');
-  taken.stamp({ producerId, producerEpoch, transactional: true }, 0);
-  const bytes = Buffer.from(first.buffer);
-  bytes.writeInt16BE(bytes.readInt16BE(layout.ATTRIBUTES_AT) | layout.CONTROL_BIT, layout.ATTRIBUTES_AT);
-  bytes.writeInt32BE(-1, layout.BASE_SEQUENCE_AT);
+  const bytes = Buffer.from(commit ? commitMarker : abortMarker);
+  layout.writeInt64(bytes, timestamp, layout.BASE_TIMESTAMP_AT);
+  layout.writeInt64(bytes, timestamp, layout.MAX_TIMESTAMP_AT);
+  bytes.writeBigInt64BE(producerId, layout.PRODUCER_ID_AT);
+  bytes.writeInt16BE(producerEpoch, layout.PRODUCER_EPOCH_AT);
   seal(bytes);
   return describe(bytes);
 }
+
+/** Key: version 0, type 0 abort or 1 commit. Value: version 0, coordinator epoch. */
+function emptyMarker(type: 0 | 1): Buffer {
+  const builder = new RecordBatchBuilder({ maxBatchBytes: 1024 });
+  const key = Buffer.from([0, 0, 0, type]);
+  const value = Buffer.alloc(6);
+  builder.appendRaw(0, key, 0, key.length, value, 0, value.length, null);
+  const taken = builder.take();
+  const first = taken?.batches[0];
+  if (taken === null || first === undefined) throw new TypeError('a builder with a record has a batch');
+  taken.stamp({ producerId: 0n, producerEpoch: 0, transactional: true }, 0);
+  const bytes = Buffer.from(first.buffer);
+  bytes.writeInt16BE(bytes.readInt16BE(layout.ATTRIBUTES_AT) | layout.CONTROL_BIT, layout.ATTRIBUTES_AT);
+  bytes.writeInt32BE(-1, layout.BASE_SEQUENCE_AT);
+  return bytes;
+}
+
+const abortMarker = emptyMarker(0);
+const commitMarker = emptyMarker(1);
