@@ -9,3 +9,14 @@ export function readPeakMemory(pid: number): number | null {
     return null;
   }
 }
+
+/** What of this process is resident, bytes: memory of its own, and files that are mapped into it; null where the system does not tell. */
+export function readResidentMemory(): { readonly privateBytes: number; readonly fileBytes: number } | null {
+  try {
+    const status = readFileSync('/proc/self/status', 'utf8');
+    const bytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
+    return { privateBytes: bytes('RssAnon'), fileBytes: bytes('RssFile') };
+  } catch {
+    return null;
+  }
+}

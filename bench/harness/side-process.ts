@@ -19,6 +19,8 @@ export interface Command {
 }
 
 export class SideProcess {
+  /** Called with what the process tells of its memory. */
+  onMemory: (report: ReportOf<'memory'>) => void = () => undefined;
   /** In the order in which they came. */
   readonly progress: ReportOf<'progress'>[] = [];
   /** The app's state, when it has said one. */
@@ -121,6 +123,7 @@ export class SideProcess {
     const report = JSON.parse(line) as SideReport;
     if (report.event === 'progress') this.progress.push(report);
     if (report.event === 'state') this.state = report;
+    if (report.event === 'memory') this.onMemory(report);
     for (const listener of this.listeners) listener(report);
   }
 

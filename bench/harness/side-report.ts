@@ -2,6 +2,8 @@
  * What a measured process says: one JSON object a line on stdout, the same from every side. `at` is the wall clock of the machine, ms, which
  * all processes of a run share.
  */
+import type { MemoryMetricsSnapshot } from '../../src/index.js';
+
 export type SideReport =
   /** The app is built and its start is called next: runtime start-up is over. */
   | { readonly event: 'starting'; readonly at: number }
@@ -11,6 +13,18 @@ export type SideReport =
   | { readonly event: 'progress'; readonly at: number; readonly processed: number; readonly cpuMs: number }
   /** Told four times a second when asked for: partitions of the tasks that run here; copies kept here, and records that all of them are behind. */
   | { readonly event: 'tasks'; readonly at: number; readonly active: readonly number[]; readonly copies: number; readonly lag: number }
+  /** As often as it was told: what the process holds, bytes. `privateBytes`: resident but not of a file (Linux only, else all that is resident). */
+  | {
+      readonly event: 'memory';
+      readonly at: number;
+      readonly processed: number;
+      readonly privateBytes: number;
+      readonly fileBytes: number;
+      readonly heapUsed: number;
+      readonly heapTotal: number;
+      readonly arrayBuffers: number;
+      readonly held: MemoryMetricsSnapshot | null;
+    }
   /** A store is restored; `records` over all stores so far. */
   | { readonly event: 'restored'; readonly at: number; readonly records: number }
   /** What a producer or consumer program measured itself, after its warm-up. */

@@ -6,6 +6,7 @@ import { StreamsApp } from '../../src/index.js';
 import type { RestoreListener, StreamsConfig } from '../../src/index.js';
 import { ReadArguments } from '../harness/arguments.js';
 import { endOfInput } from '../harness/end-of-input.js';
+import { readResidentMemory } from '../harness/peak-memory.js';
 import { cpuMs, sayReport } from '../harness/side-report.js';
 import { buildTopology } from './topologies.js';
 import type { TopologyName } from './topologies.js';
@@ -26,6 +27,7 @@ const config: StreamsConfig = {
   processingGuarantee: options.text('guarantee') === 'exactly_once' ? 'exactly_once' : 'at_least_once',
   commitInterval: options.number('commit-interval'),
   transactionTimeout: options.number('transaction-timeout', 10_000),
+  ...memoryConfig(),
   ...groupConfig(),
 };
 const app = threads === 1 ? new StreamsApp(buildTopology(topology, topics), config) : await severalThreads();
@@ -38,10 +40,17 @@ app.on('error', (error) => {
 });
 app.setRestoreListener(restoreReports());
 if (options.text('tell-tasks', 'no') === 'yes') setInterval(reportTasks, 250);
+const memoryEvery = options.number('memory-every', 0);
+if (memoryEvery > 0) setInterval(reportMemory, memoryEvery);
 sayReport({ event: 'starting' });
 await Promise.all([app.start(), Promise.race([endOfInput(), enoughProcessed()]).then(() => app.close())]);
 reportProgress();
 process.exit(0);
+
+function memoryConfig(): Partial<StreamsConfig> {
+  const maxMemoryBytes = options.number('max-memory-bytes', 0);
+  return maxMemoryBytes === 0 ? {} : { maxMemoryBytes };
+}
 
 /** The broker has the rest of the settings of a streams group. */
 function groupConfig(): Partial<StreamsConfig> {
@@ -86,8 +95,19 @@ function enoughProcessed(): Promise<void> {
   });
 }
 
+function reportMemory(): void {
+  const { rss, heapUsed, heapTotal, arrayBuffers } = process.memoryUsage();
+  const { privateBytes = rss, fileBytes = 0 } = readResidentMemory() ?? {};
+  const { memory: held } = app.metrics();
+  sayReport({ event: 'memory', processed: processedSoFar(), privateBytes, fileBytes, heapUsed, heapTotal, arrayBuffers, held });
+}
+
+function processedSoFar(): number {
+  return Object.values(app.metrics().tasks).reduce((sum, task) => sum + task.recordsProcessed, 0);
+}
+
 function reportProgress(): number {
-  const processed = Object.values(app.metrics().tasks).reduce((sum, task) => sum + task.recordsProcessed, 0);
+  const processed = processedSoFar();
   sayReport({ event: 'progress', processed, cpuMs: cpuMs() });
   return processed;
 }
