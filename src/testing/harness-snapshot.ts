@@ -22,14 +22,16 @@ export interface SnapshotRow {
   readonly timestamp: number;
 }
 
-/** Made by `TestHarness.snapshot`, for the option `from` of another harness. */
+/** Made by `snapshot` of a harness, for the option `from` of another one. */
 export interface HarnessSnapshot {
   /** Rows by store. */
   readonly stores: ReadonlyMap<string, readonly SnapshotRow[]>;
   /** Partitions of the harness. */
   readonly parallelism: number;
-  /** The lowest watermark over the partitions; -Infinity before the first. */
+  /** The lowest watermark over inputs and partitions; -Infinity before the first of each. */
   readonly watermark: number;
+  /** The lowest watermark of each input over its partitions, by name. A `TestHarness` has `input` alone. */
+  readonly inputs: ReadonlyMap<string, number>;
   /** ms since the epoch. */
   readonly wallClock: number;
 }

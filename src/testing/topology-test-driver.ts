@@ -43,6 +43,8 @@ export class TopologyTestDriver {
   private tasks: DriverTasks | null = null;
   private busy = false;
   private closed = false;
+  /** What failed in the topology; null as long as nothing has. */
+  private failure: { readonly error: unknown } | null = null;
   private now: number;
 
   /**
@@ -70,11 +72,7 @@ export class TopologyTestDriver {
       partitions: (topic) => this.topics.partitions(topic),
       builder: (topic, partition) => this.log.builder(topic, partition),
       wallClock: () => this.now,
-      process: (append) =>
-        this.exclusively(async (tasks) => {
-          append();
-          await this.process(tasks);
-        }),
+      process: (append) => this.working((tasks) => this.process(tasks), append),
     });
   }
 
@@ -94,7 +92,7 @@ export class TopologyTestDriver {
     if (!Number.isSafeInteger(ms) || ms < 0)
       throw new MillraceError('MILL_CONFIG_INVALID', `advanceWallClock takes a whole number of milliseconds, 0 or more, not ${ms}.`);
     this.now += ms;
-    await this.exclusively(async (tasks) => {
+    await this.working(async (tasks) => {
       await tasks.punctuate(this.now);
       await this.process(tasks);
     });
@@ -102,12 +100,12 @@ export class TopologyTestDriver {
 
   /** The end of a bounded run (`app.runUntilEnd`): results that wait for time are told. Records may still be piped; they are as those of a next run. */
   async endInput(): Promise<void> {
-    await this.exclusively((tasks) => tasks.endInput());
+    await this.working((tasks) => tasks.endInput());
   }
 
   /** Commits: results that wait for it are emitted, and stores write their changelogs. Needed only with `autoCommit: false`. */
   async commit(): Promise<void> {
-    await this.exclusively((tasks) => tasks.commit());
+    await this.working((tasks) => tasks.commit());
   }
 
   /**
@@ -201,6 +199,36 @@ export class TopologyTestDriver {
   private async process(tasks: DriverTasks): Promise<void> {
     await tasks.run();
     if (this.config.autoCommit !== false || tasks.commitRequested) await tasks.commit();
+  }
+
+  /**
+   * Nothing goes on after a failure: state and time are half of what the record would have made of them. An app would open the tasks anew from the last commit.
+   *
+   * @internal
+   * @throws MILL_STATE_INVALID with what failed as its cause
+   */
+  mustGoOn(): void {
+    if (this.failure === null) return;
+    const { error } = this.failure;
+    throw new MillraceError(
+      'MILL_STATE_INVALID',
+      `The topology failed at an earlier call and can't go on: make a new driver or harness. It failed with: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+
+  /** @param before what the test brings: its own faults are no failure of the topology */
+  private working(work: (tasks: DriverTasks) => Promise<void>, before: () => void = () => undefined): Promise<void> {
+    return this.exclusively(async (tasks) => {
+      this.mustGoOn();
+      before();
+      try {
+        await work(tasks);
+      } catch (error) {
+        this.failure = { error };
+        throw error;
+      }
+    });
   }
 
   /** One thing at a time: a `pipe` that is not awaited before the next would make the order of records a matter of luck. */

@@ -13,7 +13,8 @@ import type { ValueState } from '../../src/processors/state/keyed-state.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import type { KeyValueStore } from '../../src/stores/store.js';
 import { stores } from '../../src/stores/stores.js';
-import { TestHarness, type HarnessRecord, type TestHarnessOptions } from '../../src/testing/test-harness.js';
+import type { HarnessRecord } from '../../src/testing/operator-harness.js';
+import { TestHarness, type TestHarnessOptions } from '../../src/testing/test-harness.js';
 import type { Windowed } from '../../src/time/windowed.js';
 import { tumbling } from '../../src/time/time-windows.js';
 import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
@@ -406,5 +407,49 @@ describe('a harness refuses', () => {
     await expect(harness.pushWatermark('1' as never)).rejects.toThrow(invalid);
     const unknown = mapState('unknown');
     expect((await harness.state(unknown, 'a')).isEmpty()).toBe(true);
+  });
+});
+
+describe('a harness whose operator has failed', () => {
+  const failing = (input: KStream<string, number>) =>
+    input
+      .mapValues((value) => {
+        if (value < 0) throw new Error(`no ${value}`);
+        return value;
+      })
+      .keyBy({ keySerde: serdes.string })
+      .process(() => new Reminder(), { name: 'reminder', states: [total] });
+
+  it('says so at each later call, with what failed as the cause, and shows what there was', async () => {
+    await using harness = new TestHarness(failing, numbers);
+    await harness.push('a', 1, { timestamp: 5 });
+    const failure: unknown = await harness.push('a', -2).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ message: expect.stringContaining('no -2') });
+    const failed = expect.objectContaining({
+      code: 'MILL_STATE_INVALID',
+      message: expect.stringContaining('failed at an earlier call'),
+      cause: failure,
+    });
+    for (const call of [
+      () => harness.push('a', 3),
+      () => harness.push('a', -4),
+      () => harness.pushWatermark(5),
+      () => harness.advanceTime(5),
+      () => harness.snapshot(),
+    ])
+      await expect(call()).rejects.toEqual(failed);
+    expect((await harness.state(total, 'a')).value()).toBe(1);
+    expect(await harness.timers()).toHaveLength(2);
+    expect(harness.outputs()).toEqual([]);
+  });
+
+  it('is not one whose test was wrong: a value that the serde refuses, a partition that is not there', async () => {
+    await using harness = new TestHarness(failing, numbers);
+    await expect(harness.push('a', 'one' as never)).rejects.toMatchObject({ code: 'MILL_SERDE' });
+    await expect(harness.push('a', 1, { partition: 1 })).rejects.toMatchObject({ code: 'MILL_TOPIC_MISSING' });
+    await expect(harness.push('a', 1, { timestamp: 1.5 })).rejects.toThrow();
+    await expect(harness.advanceTime(-1)).rejects.toMatchObject({ code: 'MILL_CONFIG_INVALID' });
+    await harness.push('a', 1, { timestamp: 5 });
+    expect((await harness.state(total, 'a')).value()).toBe(1);
   });
 });
