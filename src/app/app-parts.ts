@@ -10,6 +10,7 @@ import { EngineMemory } from '../stores/engine-memory.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { Topology } from '../topology/nodes.js';
 import { qualifiedName } from '../topology/task-layout.js';
+import { storesOf } from '../topology/stores-of.js';
 import type { AppListener, StartOptions } from './app-engine.js';
 import type { PartsPlatform } from './app-platform.js';
 import { BoundedRun } from './bounded-run.js';
@@ -129,7 +130,7 @@ export class AppParts {
   private async openInOrder({ restoreListener, standbyListener, bounds }: StartOptions): Promise<void> {
     const { config, topology, isolation } = this;
     const { applicationId, logger } = config;
-    const directory = await this.platform.openDirectory({ stateDir: config.stateDir, applicationId });
+    const directory = await this.platform.openDirectory({ stateDir: config.stateDir, applicationId, stores: storesOf(topology) });
     this.directory = directory;
     this.mustBeOpen();
     const localState = await LocalState.read(directory, new EngineMemory(config.storeEngineMaxBytes, logger), logger);

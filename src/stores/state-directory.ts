@@ -26,12 +26,19 @@ export interface StateDirectoryOptions {
   readonly stateDir: string | null;
   /** The very folder, as `root` gave it before; default: the one, or the first free one, that `stateDir` means. */
   readonly root?: string | undefined;
+  /**
+   * Names of the stores of each sub-topology, by its number. Numbers shift from one release of a topology to the next: state that was kept under another number is found again by its stores.
+   * Default: folders stay as they are.
+   */
+  readonly stores?: ReadonlyMap<number, readonly string[]> | undefined;
   /** Default `crypto.randomUUID`. */
   readonly newId?: () => string;
 }
 
 interface Identity {
   readonly processId: string;
+  /** Of each sub-topology by number, as the folders were last used; null: not known. */
+  readonly stores: Readonly<Record<string, readonly string[]>> | null;
   /** Group member ids by thread. */
   readonly members: Readonly<Record<string, string>>;
 }
@@ -103,8 +110,9 @@ export class StateDirectory extends TaskFolders {
       if (lock === null) return null;
       try {
         const known = await readIdentity(root);
-        const directory = new StateDirectory(root, lock, known ?? { processId: newId(), members: {} });
+        const directory = new StateDirectory(root, lock, known ?? { processId: newId(), members: {}, stores: null });
         if (known === null) await directory.save();
+        if (options.stores !== undefined) await directory.useNumbersOf(options.stores);
         return directory;
       } catch (error) {
         await lock.release();
@@ -131,6 +139,15 @@ export class StateDirectory extends TaskFolders {
     await this.save();
   }
 
+  /** A crash in between leaves some folders under their old numbers: their state does not fit, and is restored. */
+  private async useNumbersOf(stores: ReadonlyMap<number, readonly string[]>): Promise<void> {
+    const now = Object.fromEntries(stores);
+    if (JSON.stringify(now) === JSON.stringify(this.identity.stores)) return;
+    if (this.identity.stores !== null) await this.renumber(numbersByStores(this.identity.stores, stores));
+    this.identity = { ...this.identity, stores: now };
+    await this.save();
+  }
+
   /** Gives the folder free for another process. Its state stays. */
   release(): Promise<void> {
     this.released ??= this.saving.then(() => this.lock.release());
@@ -153,6 +170,20 @@ export class StateDirectory extends TaskFolders {
   }
 }
 
+/** Where the state of each sub-topology is looked for from now on: in the one that has one of its stores. */
+function numbersByStores(
+  before: Readonly<Record<string, readonly string[]>>,
+  now: ReadonlyMap<number, readonly string[]>,
+): ReadonlyMap<number, number> {
+  const owner = new Map([...now].flatMap(([number, names]) => names.map((name) => [name, number])));
+  return new Map(
+    Object.entries(before).flatMap(([number, names]) => {
+      const heir = names.map((name) => owner.get(name)).find((found) => found !== undefined);
+      return heir === undefined || heir === Number(number) ? [] : [[Number(number), heir] as const];
+    }),
+  );
+}
+
 async function makeDirectory(root: string): Promise<void> {
   try {
     await mkdir(root, { recursive: true });
@@ -172,7 +203,9 @@ async function readIdentity(root: string): Promise<Identity | null> {
   }
   try {
     const read = JSON.parse(text) as Partial<Identity>;
-    return typeof read.processId === 'string' && read.processId !== '' ? { processId: read.processId, members: read.members ?? {} } : null;
+    return typeof read.processId === 'string' && read.processId !== ''
+      ? { processId: read.processId, members: read.members ?? {}, stores: read.stores ?? null }
+      : null;
   } catch {
     return null;
   }

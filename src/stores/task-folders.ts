@@ -59,6 +59,33 @@ export class TaskFolders {
     return removed;
   }
 
+  /**
+   * The folders of these sub-topologies are those of others from now on. What lies where they go moves as well, or is deleted. No task may be open.
+   *
+   * @param numbers new ones by old ones
+   */
+  protected async renumber(numbers: ReadonlyMap<number, number>): Promise<void> {
+    try {
+      const moves = (await this.tasks()).flatMap((taskId) => {
+        const [number, partition] = taskId.split('_');
+        const heir = numbers.get(Number(number));
+        return heir === undefined ? [] : [{ from: taskId, to: `${heir}_${partition}` }];
+      });
+      if (moves.length === 0) return;
+      // Out of each other's way first: two may change places.
+      const between = join(this.root, 'removed', randomUUID());
+      await mkdir(between, { recursive: true });
+      for (const { from } of moves) renameSync(this.taskDirectory(from), join(between, from));
+      for (const { from, to } of moves) {
+        if ((await this.tasks()).includes(to)) await this.removeTask(to, () => false);
+        renameSync(join(between, from), this.taskDirectory(to));
+      }
+      await this.emptyRemoved();
+    } catch (error) {
+      throw error instanceof MillraceError ? error : unusable(this.root, error);
+    }
+  }
+
   /** Deletes the state of every task; the identity stays. Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. */
   async removeAll(): Promise<string[]> {
     const removed: string[] = [];

@@ -135,6 +135,21 @@ describe('a rolling upgrade', () => {
     await untilCounted('counts', 1);
   });
 
+  it('goes on with the state on disk, whatever number its sub-topology has', async () => {
+    const config: Partial<StreamsConfig> = { storeEngine: 'leveldb', emit: 'onUpdate', stateDir: await apps.folder() };
+    const old = await apps.running(topologyOf('old'), config);
+    feed();
+    await untilCounted('counts', 1);
+    await old.close();
+    const next = apps.app(topologyOf('renumbered'), config);
+    const restored: string[] = [];
+    next.setRestoreListener({ onEnd: ({ store, whole }) => restored.push(`${store} ${whole ? 'whole' : 'by its tail'}`) });
+    await next.start();
+    feed();
+    await untilCounted('counts', 2);
+    expect([...new Set(restored)].filter((text) => text.startsWith('by-order'))).toEqual(['by-order by its tail']);
+  });
+
   it('refuses an instance whose release can’t share the group, with what differs; the others go on', async () => {
     const old = await start('old');
     feed();

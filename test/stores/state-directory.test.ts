@@ -162,3 +162,51 @@ describe('the default state directory', () => {
     await second.release();
   });
 });
+
+describe('a release with other numbers of sub-topologies', () => {
+  const folders = async (stateDir: string, tasks: Readonly<Record<string, string>>): Promise<void> => {
+    for (const [task, content] of Object.entries(tasks)) {
+      await mkdir(join(stateDir, 'app', 'tasks', task), { recursive: true });
+      await writeFile(join(stateDir, 'app', 'tasks', task, 'content'), content);
+    }
+  };
+  const contents = async (directory: StateDirectory): Promise<Record<string, string>> =>
+    Object.fromEntries(
+      await Promise.all(
+        (await directory.tasks()).map(
+          async (task) => [task, await readFile(join(directory.taskDirectory(task), 'content'), 'utf8')] as const,
+        ),
+      ),
+    );
+  const use = async (stateDir: string, stores?: ReadonlyMap<number, readonly string[]>): Promise<Record<string, string>> => {
+    const directory = await StateDirectory.acquire({ applicationId: 'app', stateDir, stores });
+    const found = await contents(directory);
+    await directory.release();
+    return found;
+  };
+
+  it('finds state by its stores, also when two change places', async () => {
+    const stateDir = await directories.make();
+    await use(stateDir, new Map([[0, ['a']], [1, ['b', 'c']], [3, ['gone']]])); // prettier-ignore
+    await folders(stateDir, { '0_0': 'a0', '0_1': 'a1', '1_0': 'bc0', '3_0': 'gone' });
+    const swapped = new Map([[0, ['c', 'new']], [1, ['a']], [2, ['other']]]); // prettier-ignore
+    expect(await use(stateDir, swapped)).toEqual({ '0_0': 'bc0', '1_0': 'a0', '1_1': 'a1', '3_0': 'gone' });
+    // Once is enough.
+    expect(await use(stateDir, swapped)).toEqual({ '0_0': 'bc0', '1_0': 'a0', '1_1': 'a1', '3_0': 'gone' });
+  });
+
+  it('gives a number up to who has it now', async () => {
+    const stateDir = await directories.make();
+    await use(stateDir, new Map([[0, ['a']], [1, ['gone']]])); // prettier-ignore
+    await folders(stateDir, { '0_0': 'a0', '1_0': 'gone', '1_1': 'gone too' });
+    expect(await use(stateDir, new Map([[0, ['new']], [1, ['a']]]))).toEqual({ '1_0': 'a0', '1_1': 'gone too' }); // prettier-ignore
+  });
+
+  it('leaves folders alone when it does not know what they are, or is not asked', async () => {
+    const stateDir = await directories.make();
+    await use(stateDir);
+    await folders(stateDir, { '0_0': 'a0' });
+    expect(await use(stateDir, new Map([[1, ['a']]]))).toEqual({ '0_0': 'a0' });
+    expect(await use(stateDir)).toEqual({ '0_0': 'a0' });
+  });
+});

@@ -8,6 +8,7 @@ import { parseTaskId } from '../../rebalance/task-id.js';
 import type { InstanceDirectory } from '../../stores/state-directory.js';
 import { qualifiedName } from '../../topology/task-layout.js';
 import { topologyFingerprint } from '../../topology/fingerprint.js';
+import { storesOf } from '../../topology/stores-of.js';
 import type { AppEngine, BoundedWork, EndOffsets, EngineParts, StartOptions, ThreadPool } from '../app-engine.js';
 import type { AppMetrics, OwnMetrics } from '../app-metrics.js';
 import type { StreamsConfig } from '../config.js';
@@ -218,7 +219,11 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
 
   private async openAll(count: number): Promise<void> {
     const { config, platform, serdes, topology } = this.parts;
-    this.directory = await platform.openDirectory({ stateDir: config.stateDir, applicationId: config.applicationId });
+    this.directory = await platform.openDirectory({
+      stateDir: config.stateDir,
+      applicationId: config.applicationId,
+      stores: storesOf(topology),
+    });
     this.closed.signal.throwIfAborted();
     // Queries decode here what threads send.
     const prepared = serdes.prepare(topology, (name, internal) => qualifiedName(config.applicationId, { name, internal }));
