@@ -40,6 +40,9 @@ export type JobVariant = 'everything' | 'mapOnly' | 'joins' | 'async';
 /** Stores of everything that hold the rows of keys. */
 export const stores = ['updates-store', 'commits-store', 'rekeyed-store'] as const;
 
+/** Of what the job reads. */
+export const numbers = { keySerde: serdes.string, valueSerde: serdes.int32 };
+
 /** Milliseconds before and after a record in which it finds partners in the other stream. */
 export const joinReach = 500;
 
@@ -65,9 +68,19 @@ export function topicsOf(variant: JobVariant): readonly (keyof JobTopics)[] {
 
 export function jobTopology(topics: JobTopics, variant: Exclude<JobVariant, 'async'>): Topology {
   const builder = new StreamsBuilder();
-  const input = builder.stream(topics.input, { keySerde: serdes.string, valueSerde: serdes.int32 });
+  declareJob(builder, builder.stream(topics.input, numbers), topics, variant);
+  return builder.build();
+}
+
+/** The job in a topology that may have more. */
+export function declareJob(
+  builder: StreamsBuilder,
+  input: KStream<string, number>,
+  topics: JobTopics,
+  variant: Exclude<JobVariant, 'async'>,
+): void {
   input.mapValues((value) => value).to(topics.mapped, { valueSerde: serdes.int32 });
-  if (variant === 'mapOnly') return builder.build();
+  if (variant === 'mapOnly') return;
   const fold = serdes.json<Fold>();
   input
     .groupByKey()
@@ -98,11 +111,9 @@ export function jobTopology(topics: JobTopics, variant: Exclude<JobVariant, 'asy
     .toStream()
     .to(topics.rekeyed);
   if (variant === 'joins') declareJoins(builder, input, topics);
-  return builder.build();
 }
 
 function declareJoins(builder: StreamsBuilder, input: KStream<string, number>, topics: JobTopics): void {
-  const numbers = { keySerde: serdes.string, valueSerde: serdes.int32 };
   const rows = builder.table(topics.rows, { ...numbers, materialized: { storeName: 'rows-store' } });
   input.leftJoin(rows, joined, { valueSerde: serdes.string }).to(topics.enriched);
   const windows = joinWindows({ before: joinReach, after: joinReach, grace: 0 });

@@ -86,11 +86,14 @@ export class JobRun {
     name = `instance ${this.instances.length}`,
     via: readonly string[] = this.brokers,
     config: Partial<StreamsConfig> = {},
+    /** What this one is told besides. */
+    more: object = {},
   ): JobProcess {
     const { applicationId, topics, folder, options } = this;
     const sasl = options.credentials && { sasl: { mechanism: 'plain', ...options.credentials.user } };
     const setup = {
       ...options.setup,
+      ...more,
       topics,
       variant: options.variant ?? 'everything',
       bounded: options.bounded,

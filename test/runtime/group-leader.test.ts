@@ -5,7 +5,8 @@ import { silentLogger } from '../../src/observability/logger.js';
 import type { JoinedMember } from '../../src/rebalance/assignment-plan.js';
 import { defaultAssignorSettings, type AssignorInput, type TaskAssignor } from '../../src/rebalance/assignor.js';
 import { stickyAssignor } from '../../src/rebalance/built-in-assignors.js';
-import { parseTaskId } from '../../src/rebalance/task-id.js';
+import type { Release, SubTopologyShape } from '../../src/rebalance/releases/release.js';
+import { formatTaskId, parseTaskId } from '../../src/rebalance/task-id.js';
 import type { CurrentPlans } from '../../src/runtime/current-plans.js';
 import { GroupLeader, refusal, type GroupLeaderOptions } from '../../src/runtime/group-leader.js';
 
@@ -18,7 +19,18 @@ afterEach(() => {
 
 const probingRebalanceInterval = 60_000;
 
-function member(memberId: string, more: { readonly owned?: readonly string[]; readonly fingerprint?: string } = {}): JoinedMember {
+function shape(id: number, topic: string): SubTopologyShape {
+  return { id, topics: [topic], internal: [], patterns: [], stores: [], feeds: [], sinks: [], eventTime: {} };
+}
+
+const ours: Release = { shapes: [shape(0, 'in')] };
+/** What is 0 for us is 1 there. */
+const next: Release = { shapes: [shape(0, 'more'), shape(1, 'in')] };
+
+function member(
+  memberId: string,
+  more: { readonly owned?: readonly string[]; readonly fingerprint?: string; readonly release?: Release } = {},
+): JoinedMember {
   return {
     memberId,
     groupInstanceId: null,
@@ -29,7 +41,7 @@ function member(memberId: string, more: { readonly owned?: readonly string[]; re
       thread: 0,
       transactionalId: null,
       topologyFingerprint: more.fingerprint ?? 'ours',
-      release: null,
+      release: more.release ?? null,
       lastRun: null,
       tasksWithState: [],
       standbyTasks: [],
@@ -44,7 +56,13 @@ function member(memberId: string, more: { readonly owned?: readonly string[]; re
 }
 
 function leader(
-  options: { readonly end?: number; readonly error?: Error; readonly planError?: Error; readonly assignor?: TaskAssignor } = {},
+  options: {
+    readonly topics?: readonly string[];
+    readonly end?: number;
+    readonly error?: Error;
+    readonly planError?: Error;
+    readonly assignor?: TaskAssignor;
+  } = {},
 ) {
   const seen: AssignorInput[] = [];
   const rejoins: string[] = [];
@@ -59,6 +77,11 @@ function leader(
         if (options.error !== undefined) throw options.error;
         return queries.map(({ topic, partition }) => ({ topic, partition, errorCode: 0, offset: options.end ?? 0 }));
       },
+      metadata: async (asked: readonly string[]) => ({
+        topics: new Map(
+          asked.map((name) => [name, { name, errorCode: (options.topics ?? ['in', 'more']).includes(name) ? 0 : 3, partitions: [0, 1] }]),
+        ),
+      }),
     } as unknown as KafkaPort,
     plans: {
       known: null,
@@ -68,7 +91,7 @@ function leader(
       },
     } as unknown as CurrentPlans,
     topologyFingerprint: 'ours',
-    release: { shapes: [] },
+    release: ours,
     assignor: options.assignor ?? {
       name: 'watched',
       assign: (input) => {
@@ -128,6 +151,15 @@ describe('the leader of a group', () => {
     const assignments = await leader().made.assign([member('a'), member('b', { fingerprint: 'other' })]);
     expect(assignments.get('b')).toMatchObject({ activeTasks: [], error: { code: 'MILL_TOPOLOGY_MISMATCH' } });
     expect(assignments.get('a')?.activeTasks).toHaveLength(2);
+  });
+
+  it('gives members of another release tasks of theirs, by their numbers', async () => {
+    const assignments = await leader().made.assign([member('a', { owned: ['0_0'] }), member('b', { release: next, fingerprint: 'other' })]);
+    const tasks = (memberId: string): string[] => assignments.get(memberId)!.activeTasks.map(formatTaskId);
+    expect(tasks('a')).toEqual(['0_0']);
+    expect(tasks('b').sort()).toEqual(['0_0', '0_1', '1_1']);
+    const missing = await leader({ topics: ['in'] }).made.assign([member('a'), member('b', { release: next })]);
+    expect(missing.get('a')?.error).toMatchObject({ code: 'MILL_TOPIC_MISSING', message: expect.stringContaining('more') });
   });
 
   it('tells everybody what keeps it from assigning: topics, or a custom assignor', async () => {

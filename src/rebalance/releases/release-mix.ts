@@ -14,7 +14,7 @@ import type { AssignmentError } from '../member-assignment.js';
 import { formatTaskId, type TaskId } from '../task-id.js';
 import { acceptReleases, type ReleasedMember } from './accepted-releases.js';
 import { applicationParts, type ApplicationPart } from './application-parts.js';
-import { shapeFingerprint, type SubTopologyShape } from './release.js';
+import { releaseFingerprint, shapeFingerprint, type SubTopologyShape } from './release.js';
 import { lowestSteps, runningSteps, type PartHistory } from './part-choice.js';
 import type { RunningShapes } from './running-shapes.js';
 
@@ -56,7 +56,7 @@ interface CommonSubTopology {
 
 export function mixReleases(members: readonly ReleasedMember[], topics: TopicsNow): ReleaseMix {
   const { accepted, incumbents, refused } = acceptReleases(members);
-  const releases = accepted.map(({ release }) => release);
+  const releases = [...new Map(accepted.map(({ release }) => [releaseFingerprint(release), release])).values()];
   const history: PartHistory = { accepted, incumbents };
   const parts = applicationParts(releases, topics.matching);
   const common = parts
