@@ -1,5 +1,5 @@
 /**
- * `npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job everything|joins|async] [--standbys] [--processes P]`: random fault schedules against the
+ * `npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job everything|joins|async] [--standbys] [--releases] [--processes P]`: random fault schedules against the
  * in-memory cluster. A failing seed is named, shrunk to the parts that it takes, and can be run again alone, exactly as it was.
  */
 import { availableParallelism } from 'node:os';
@@ -29,7 +29,7 @@ await runMain(async () => {
     return (await tellRun({ seed: options.seed, options: options.schedule }, options.only)) ? 0 : 1;
   }
   console.error(
-    `${options}\nUsage: npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job ${jobs.join('|')}] [--standbys] [--processes P]`,
+    `${options}\nUsage: npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job ${jobs.join('|')}] [--standbys] [--releases] [--processes P]`,
   );
   return 1;
 });
@@ -67,7 +67,11 @@ async function runMany({ seeds, from, processes, schedule }: Options): Promise<n
 
 function optionsOf(args: string[]): Options | string {
   const text = { type: 'string' } as const;
-  const options = { seeds: text, from: text, seed: text, only: text, job: text, processes: text, standbys: { type: 'boolean' } } as const;
+  const flag = { type: 'boolean' } as const;
+  const options = {
+    ...{ seeds: text, from: text, seed: text, only: text, job: text, processes: text },
+    ...{ standbys: flag, releases: flag },
+  } as const;
   let values;
   try {
     ({ values } = parseArgs({ args, options }));
@@ -78,9 +82,10 @@ function optionsOf(args: string[]): Options | string {
     const value = values[name];
     if (value !== undefined && !/^[1-9]\d*$/.test(value)) return `--${name} is a whole number above 0, not ${value}`;
   }
-  const { seeds = '1000', from = '1', seed, only, processes = String(availableParallelism()), standbys = false } = values;
+  const { seeds = '1000', from = '1', seed, only, processes = String(availableParallelism()), standbys = false, releases = false } = values;
   const job = jobs.find((name) => name === (values.job ?? 'everything'));
   if (job === undefined) return `--job is ${jobs.join(', ')}, not ${values.job}`;
+  if (releases && job !== 'everything') return '--releases goes with the job everything only';
   if (only !== undefined && seed === undefined) return '--only goes with --seed';
   return {
     seeds: Number(seeds),
@@ -88,6 +93,6 @@ function optionsOf(args: string[]): Options | string {
     seed: seed === undefined ? null : Number(seed),
     only: only === undefined ? null : only.split(','),
     processes: Number(processes),
-    schedule: { job, standbys },
+    schedule: { job, standbys, releases },
   };
 }

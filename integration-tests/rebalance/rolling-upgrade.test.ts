@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { moreInputs, type JobRelease } from '../exactly-once/job-releases.js';
 import type { JobProcess } from '../faults/job-process.js';
 import { JobRun } from '../faults/job-run.js';
-import type { JobRelease } from './released-job.js';
 
 const partitions = 4;
 const file = fileURLToPath(new URL('released-job.ts', import.meta.url));
@@ -15,8 +15,7 @@ afterEach(async () => {
 async function begin(name: string): Promise<JobRun> {
   const run = await JobRun.create(name, { partitions, file });
   runs.push(run);
-  const { rows, others } = run.topics;
-  const more = [rows, others].map((topic) => ({ topic, partitions, replicationFactor: -1, configs: {} }));
+  const more = moreInputs.map((name) => ({ topic: run.topics[name], partitions, replicationFactor: -1, configs: {} }));
   for (const { topic, errorCode } of await run.port.admin.createTopics(more))
     if (errorCode !== 0) throw new Error(`${topic}: ${errorCode}`);
   return run;

@@ -24,8 +24,8 @@ export async function tellShortest({ seed, options }: Task): Promise<void> {
   const kept = await shrinkParts(parts, fails, tries);
   const { faults } = await runSchedule(seed, { ...options, without: complement(parts, kept) });
   console.log(`seed ${seed}, ${kept.length} of ${parts.length} parts: ${faults[0] ?? 'passes'}`);
-  const { job, standbys } = options;
-  const how = `${job === 'everything' ? '' : ` --job ${job}`}${standbys ? ' --standbys' : ''}`;
+  const { job, standbys, releases } = options;
+  const how = `${job === 'everything' ? '' : ` --job ${job}`}${standbys ? ' --standbys' : ''}${releases ? ' --releases' : ''}`;
   console.log(`Again: npm run simulate -- --seed ${seed}${how} --only ${kept.join(',')}`);
 }
 

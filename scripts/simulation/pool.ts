@@ -6,7 +6,7 @@ export type SeedResult = Omit<ScheduleResult, 'log'>;
 
 export interface Task {
   readonly seed: number;
-  readonly options: Required<Pick<ScheduleOptions, 'job' | 'standbys'>>;
+  readonly options: Required<Pick<ScheduleOptions, 'job' | 'standbys' | 'releases'>>;
 }
 
 /** Most of what a schedule allocates is garbage before its next step: with room for it, little of it is looked at. */

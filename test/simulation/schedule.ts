@@ -4,10 +4,12 @@
  */
 import { asyncTopology } from '../../integration-tests/exactly-once/async-topology.js';
 import { JobOutput } from '../../integration-tests/exactly-once/job-output.js';
-import { jobTopology, topicsOf, type JobTopics, type JobVariant } from '../../integration-tests/exactly-once/job-topology.js';
+import { jobReleases, moreInputs, releasedTopology } from '../../integration-tests/exactly-once/job-releases.js';
+import { jobTopology, numbers, topicsOf, type JobTopics, type JobVariant } from '../../integration-tests/exactly-once/job-topology.js';
 import { partitionForKey } from '../../src/bytes/murmur2.js';
 import type { NetworkFaults } from '../../src/testing/in-memory-kafka/client-network.js';
 import { inMemoryKafka, type InMemoryKafka } from '../../src/testing/in-memory-kafka/in-memory-kafka.js';
+import { Random } from '../../src/testing/in-memory-kafka/random.js';
 import type { Topology } from '../../src/topology/nodes.js';
 import { CallCounts } from './call-counts.js';
 import { drawPlan, type Action, type FedRecord, type SchedulePlan } from './plan.js';
@@ -46,6 +48,8 @@ const topics: JobTopics = {
 const patienceMs = 600_000;
 /** Event time between the records of a schedule and what follows them at its end: past every window. */
 const farMs = 10_000;
+/** A merged stream has no serdes of its own. */
+const mergedSerdes = { defaultKeySerde: numbers.keySerde, defaultValueSerde: numbers.valueSerde };
 /** Connections of an app. */
 const purposes = ['main', 'restore', 'standby'] as const;
 const startableAgain: ReadonlySet<string> = new Set(['notRunning', 'error']);
@@ -55,6 +59,8 @@ export interface ScheduleOptions {
   /** As the first schedules were drawn: see `PlanOptions`. */
   readonly plain?: boolean;
   readonly standbys?: boolean;
+  /** Each process that starts has one of several releases of the job's topology. With the job `everything` only. */
+  readonly releases?: boolean;
   /** `async`: calls that go on beside the tasks. `joins`: everything that waits for nothing, and joins. Default: everything. */
   readonly job?: JobVariant;
   /** Names of parts of the schedule (`partsOf`) that are left away. */
@@ -62,9 +68,9 @@ export interface ScheduleOptions {
 }
 
 export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<ScheduleResult> {
-  const { job = 'everything', plain = false, standbys = false, keepLog = false, without } = options;
+  const { job = 'everything', plain = false, standbys = false, releases = false, keepLog = false, without } = options;
   const plan = drawPlan(seed, { job, plain, standbys });
-  return new Schedule(seed, without === undefined ? plan : withoutParts(plan, without), job, keepLog).run();
+  return new Schedule(seed, without === undefined ? plan : withoutParts(plan, without), job, keepLog, releases).run();
 }
 
 class Schedule {
@@ -88,11 +94,14 @@ class Schedule {
     private readonly plan: SchedulePlan,
     private readonly job: JobVariant,
     private readonly keepLog: boolean,
+    releases: boolean,
   ) {
     this.world = new VirtualWorld(plan.world);
     this.kafka = inMemoryKafka({ ...plan.cluster, clock: this.world.clockOf(this.world.outside), minSessionTimeoutMs: 100 });
     for (const name of topicsOf(job === 'async' ? 'everything' : job)) this.kafka.createTopic(topics[name], plan.partitions);
+    if (releases) for (const name of moreInputs) this.kafka.createTopic(topics[name], plan.partitions);
     this.topology = job === 'async' ? null : jobTopology(topics, job);
+    const anyRelease = releases ? this.drawnRelease(new Random(seed)) : null;
     this.apps = Array.from(
       { length: plan.apps },
       (_, index) =>
@@ -100,8 +109,8 @@ class Schedule {
           isStatic: plan.isStatic,
           world: this.world,
           kafka: this.kafka,
-          topology: (process) => this.topology ?? asyncTopology(topics, callTimes, this.calls.of(process)),
-          config: { ...plan.config, applicationId },
+          topology: (process) => anyRelease?.() ?? this.topology ?? asyncTopology(topics, callTimes, this.calls.of(process)),
+          config: { ...plan.config, ...(releases && mergedSerdes), applicationId },
           faults: () => this.network(),
           newId: () => plan.ids.uuid(),
           log: (instance, level, message, fields) => {
@@ -109,6 +118,18 @@ class Schedule {
           },
         }),
     );
+  }
+
+  /** Runs of a release, as in a deployment, with a stray one now and then. */
+  private drawnRelease(random: Random): () => Topology {
+    const topologies = new Map(jobReleases.map((release) => [release, releasedTopology(topics, release)]));
+    let current = random.pick(jobReleases);
+    return () => {
+      if (random.chance(0.3)) current = random.pick(jobReleases);
+      const release = random.chance(0.2) ? random.pick(jobReleases) : current;
+      this.note(`the next process has the release ${release}`);
+      return topologies.get(release)!;
+    };
   }
 
   async run(): Promise<ScheduleResult> {

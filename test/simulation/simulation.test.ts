@@ -7,6 +7,7 @@ import { runSchedule, type ScheduleOptions } from './schedule.js';
 const samples: Readonly<Record<string, { readonly count: number; readonly options: ScheduleOptions }>> = {
   'what waits for nothing': { count: 30, options: {} },
   'copies of state': { count: 15, options: { standbys: true } },
+  'several releases of the topology': { count: 15, options: { releases: true } },
   joins: { count: 15, options: { job: 'joins' } },
   'calls beside the tasks': { count: 15, options: { job: 'async' } },
 };
