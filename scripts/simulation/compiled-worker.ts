@@ -1,7 +1,7 @@
 /**
  * The worker and all that it runs as plain JavaScript in a directory of its own.
  *
- * Under tsx each process would compile the sources again, and each function that is made would be given its name by a call: a third of a schedule's time. Modules
+ * Under tsx each process would compile the sources again, and each function that is made would be given its name by a call, a fifth of a schedule's time. Modules
  * stay the files they are, so what runs is what `npm run build` makes of them.
  */
 import { cp, mkdir, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises';
