@@ -74,6 +74,10 @@ export interface ThreadPorts {
 
 /** A fetch of one partition fits in. */
 const leastStandbyBytes = 1024 * 1024;
+/** Of each partition: what is fetched at once goes to LevelDB in one batch, and its write buffer takes a batch whole, however small it is. */
+const restoreFetchBytes = 1024 * 1024;
+/** Buffers of sent output, kept for the next. */
+const mostPooledBytes = 32 * 1024 * 1024;
 
 /** Builds one stream thread over its ports. Nothing is sent before its parts are started. */
 export function buildThread(
@@ -100,6 +104,7 @@ export function buildThread(
     transactionalId,
     transactionTimeoutMs: settings.transactionTimeout,
     compression: settings.compressionType,
+    pooledBytes: Math.min(mostPooledBytes, settings.maxUncommittedBytes),
     logger,
     onAbort: (reason) => {
       thread.fail(reason);
@@ -144,7 +149,7 @@ export function buildThread(
         get maxBufferedBytes() {
           return settings.maxBufferedBytes;
         },
-        maxBytesPerPartition: 4 * 1024 * 1024,
+        maxBytesPerPartition: restoreFetchBytes,
         autoOffsetReset: () => 'none',
         logger,
         onData,
