@@ -117,6 +117,14 @@ export interface TaskMetricsSnapshot extends ThreadMetricsSnapshot {
   readonly asyncCalls: number;
   readonly asyncRetries: number;
   readonly asyncTimeouts: number;
+  /** Records whose call has begun and not ended. */
+  readonly asyncCallsInFlight: number;
+  /** Records of lookup joins: answered by the cache with a row, or with none; not, of these because what it had was too old; answered by the call of another record. */
+  readonly lookupHits: number;
+  readonly lookupMissingHits: number;
+  readonly lookupMisses: number;
+  readonly lookupExpired: number;
+  readonly lookupShared: number;
   /** Records that asynchronous operators have taken and not finished. */
   readonly unfinishedRecords: number;
   /** Input positions that were no longer in the log and were set anew by `autoOffsetReset`. */
@@ -184,6 +192,12 @@ export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, glob
       asyncCalls: metrics.asyncCalls,
       asyncRetries: metrics.asyncRetries,
       asyncTimeouts: metrics.asyncTimeouts,
+      asyncCallsInFlight: metrics.asyncCallsInFlight,
+      lookupHits: metrics.lookupHits,
+      lookupMissingHits: metrics.lookupMissingHits,
+      lookupMisses: metrics.lookupMisses,
+      lookupExpired: metrics.lookupExpired,
+      lookupShared: metrics.lookupShared,
       unfinishedRecords: active?.task.unfinishedCount ?? 0,
       positionResets: metrics.positionResets,
       damagedStates: metrics.damagedStates,

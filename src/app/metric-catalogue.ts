@@ -108,6 +108,22 @@ const task: Catalogue<TaskMetricsSnapshot> = {
   },
   asyncRetries: { unit: 'count', counter: true, meaning: 'further calls for records whose call had failed' },
   asyncTimeouts: { unit: 'count', counter: true, meaning: 'calls that were given up because they took too long' },
+  asyncCallsInFlight: { unit: 'records', meaning: 'records whose call has begun and not ended, pauses between two attempts included' },
+  lookupHits: {
+    unit: 'records',
+    counter: true,
+    meaning: 'records of [lookup joins](../Guides/joins.md#stream-with-what-lies-outside) whose row was in the cache',
+    flink: 'hitCount',
+  },
+  lookupMissingHits: { unit: 'records', counter: true, meaning: 'records of lookup joins of whose key the cache knew that it has no row' },
+  lookupMisses: {
+    unit: 'records',
+    counter: true,
+    meaning: 'records of lookup joins for which the cache had no answer, so that the function was called',
+    flink: 'missCount',
+  },
+  lookupExpired: { unit: 'records', counter: true, meaning: 'those of `lookupMisses` for which the cache had an answer that was too old' },
+  lookupShared: { unit: 'records', counter: true, meaning: 'records of lookup joins that took the answer to another record of their key' },
   unfinishedRecords: { unit: 'records', meaning: 'records that asynchronous operators have taken and not finished' },
   positionResets: {
     unit: 'count',

@@ -17,6 +17,18 @@ export class TaskMetrics {
   asyncRetries = 0;
   /** Calls that were given up because they took too long. */
   asyncTimeouts = 0;
+  /** Records whose call has begun and not ended, pauses between two attempts included. */
+  asyncCallsInFlight = 0;
+  /** Look-ups that found a row in the cache. */
+  lookupHits = 0;
+  /** Look-ups of which the cache knew that there is no row. */
+  lookupMissingHits = 0;
+  /** Look-ups that the cache had no answer for. */
+  lookupMisses = 0;
+  /** Those of them for which it had one that was too old. */
+  lookupExpired = 0;
+  /** Look-ups that took the answer of another record's call. */
+  lookupShared = 0;
   /** Input positions that were no longer in the log and were set anew by `autoOffsetReset`. */
   positionResets = 0;
 

@@ -234,7 +234,10 @@ class AsyncOperator<K, V, R> implements Operator<K, V>, UnfinishedWork {
   }
 
   private end(call: PendingCall<K, V, R>, outcome: CallOutcome<R>): void {
-    for (const each of this.queue.end(call)) each.outcome = outcome;
+    for (const each of this.queue.end(call)) {
+      each.outcome = outcome;
+      if (each !== call) this.context.calls.count('shared');
+    }
     this.context.calls.wake();
   }
 }

@@ -17,8 +17,14 @@ export interface CallPort {
   random(): number;
   /** Tells the task that there may be a result to send. */
   wake(): void;
-  count(what: 'call' | 'retry' | 'timeout'): void;
+  count(what: CallEvent): void;
 }
+
+/**
+ * What is counted of calls: `call`, and `end` once for each, `retry`, `timeout`. Of look-ups, `hit` and `missingHit` (in the cache: a row, or that there is none), `miss`, `expired` (a
+ * miss, since what the cache had was too old), `shared` (took the answer of another record's call).
+ */
+export type CallEvent = 'call' | 'end' | 'retry' | 'timeout' | 'hit' | 'missingHit' | 'miss' | 'expired' | 'shared';
 
 export type CallOutcome<R> = { readonly kind: 'result'; readonly result: R } | { readonly kind: 'error'; readonly error: Error };
 
@@ -70,6 +76,7 @@ export class CallAttempts<R> {
   abandon(reason: Error): void {
     if (this.isOver) return;
     this.isOver = true;
+    if (this.attempt > 0) this.options.port.count('end');
     this.timer?.cancel();
     this.controller?.abort(reason);
   }
@@ -104,6 +111,7 @@ export class CallAttempts<R> {
 
   private finish(outcome: CallOutcome<R>): void {
     this.isOver = true;
+    this.options.port.count('end');
     this.options.done(outcome);
   }
 

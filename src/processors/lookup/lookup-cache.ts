@@ -38,6 +38,8 @@ export class LookupCache<KL, VL> {
   private loading: Promise<void> | null = null;
   private isLoaded = false;
   private alarm: Cancellable | null = null;
+  /** Whether the last `get` found a row whose time was over. */
+  foundExpired = false;
 
   /** @param identity what tells keys apart in a Map */
   constructor(
@@ -52,7 +54,8 @@ export class LookupCache<KL, VL> {
   /** null: nothing is known, or not any more. */
   get(id: unknown, key: KL): LookupRow<VL> | null {
     const row = this.fresh.get(id) ?? this.store.get(key);
-    return row === null || this.isExpired(row) ? null : row;
+    this.foundExpired = row !== null && this.isExpired(row);
+    return this.foundExpired ? null : row;
   }
 
   /** Known from now on, before its turn. */

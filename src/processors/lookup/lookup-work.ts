@@ -66,11 +66,17 @@ export class LookupWork<K, V, KL, VL, VR> implements AsyncWork<K, V, Answer<KL, 
     if (lookupKey === null) return noKey;
     if (lookupKey === failed || this.cache === null) return null;
     const known = this.cache.get(this.idOf(lookupKey), lookupKey);
-    return known === null ? null : { result: { found: null, row: known.row } };
+    if (known === null) return null;
+    this.context.calls.count(known.row === null ? 'missingHit' : 'hit');
+    return { result: { found: null, row: known.row } };
   }
 
   call(value: V, key: K, { signal, attempt }: AsyncCall): Answer<KL, VL> | PromiseLike<Answer<KL, VL>> {
     const lookupKey = this.keyOf(value, key) as KL;
+    if (attempt === 1 && this.cache !== null) {
+      this.context.calls.count('miss');
+      if (this.cache.foundExpired) this.context.calls.count('expired');
+    }
     const askedAt = this.context.wallClock();
     const row = this.definition.lookup(lookupKey, { signal, attempt });
     if (!isPromiseLike(row)) return this.answered(lookupKey, row, askedAt, attempt);

@@ -74,14 +74,14 @@ describe('the calls of one record', () => {
     expect(port.timers).toMatchObject([{ kind: 'pause', ms: 150 }]);
     port.fire();
     expect(outcomes).toMatchObject([{ kind: 'error', error: { message: 'no 3' } }]);
-    expect(port.counted).toEqual(['call', 'retry', 'retry']);
+    expect(port.counted).toEqual(['call', 'retry', 'retry', 'end']);
   });
 
   it('ignore what a call gives after its timeout', async () => {
     const results: ((value: string) => void)[] = [];
     const { port, outcomes } = begin(() => new Promise((resolve) => results.push(resolve)));
     port.fire();
-    expect(port.counted).toEqual(['call', 'timeout']);
+    expect(port.counted).toEqual(['call', 'timeout', 'end']);
     port.fire();
     results[0]?.('too late');
     await turn();
