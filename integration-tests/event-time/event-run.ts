@@ -13,11 +13,12 @@ import { JobProcess } from '../faults/job-process.js';
 import { KafkaProxy } from '../faults/kafka-proxy.js';
 import { TopicTail } from '../faults/topic-tail.js';
 import { until } from '../faults/until.js';
-import { reminderAfter, windowSize, type EventTopics } from './event-topology.js';
-import type { EventJobSetup } from './job.js';
+import { reminderAfter, windowSize } from './event-topology.js';
+import { expectedJoins, type ExpectedJoins } from './joins-model.js';
+import type { EventJobSetup, JobTopics } from './job.js';
 
 const jobFile = fileURLToPath(new URL('./job.ts', import.meta.url));
-const outputs = ['means', 'totals', 'reminders', 'late'] as const;
+const outputs = ['means', 'totals', 'reminders', 'late', 'hops', 'temporal', 'pairs'] as const;
 type Output = (typeof outputs)[number];
 
 export interface Reading {
@@ -31,18 +32,21 @@ export interface Reading {
 export interface EventRunOptions {
   readonly partitions?: number;
   readonly idleness?: number;
+  /** Runs the job of the joins instead. */
+  readonly joins?: boolean;
   readonly config?: Partial<StreamsConfig>;
 }
 
 export class EventRun {
   readonly instances: JobProcess[] = [];
   private readonly fed: Reading[] = [];
+  private readonly fedVersions: Reading[] = [];
   private readonly tails: Readonly<Record<Output, TopicTail>>;
   private readonly proxies: KafkaProxy[] = [];
 
   private constructor(
     private readonly applicationId: string,
-    private readonly topics: EventTopics,
+    private readonly topics: JobTopics,
     private readonly port: KafkaPort,
     private readonly producer: Producer,
     private readonly folder: string,
@@ -58,8 +62,8 @@ export class EventRun {
     const port = createKafkajsPort({ brokers, clientId: 'event-test' }, silentLogger);
     await port.connect();
     const topics = Object.fromEntries(
-      ['readings', ...outputs].map((topic) => [topic, `${applicationId}-${topic}`]),
-    ) as unknown as EventTopics;
+      ['readings', 'versions', ...outputs].map((topic) => [topic, `${applicationId}-${topic}`]),
+    ) as unknown as JobTopics;
     const partitions = options.partitions ?? 3;
     await port.admin.createTopics(
       Object.values(topics as unknown as Record<string, string>).map((topic) => ({
@@ -80,6 +84,7 @@ export class EventRun {
     const setup: EventJobSetup = {
       topics,
       idleness: options.idleness,
+      joins: options.joins,
       config: { ...options.config, applicationId, bootstrapServers: [...via] },
     };
     const instance = new JobProcess(`instance ${this.instances.length}`, setup, { TMPDIR: this.folder }, jobFile);
@@ -94,10 +99,20 @@ export class EventRun {
   }
 
   async feed(readings: readonly Reading[]): Promise<void> {
-    if (readings.length === 0) return;
     this.fed.push(...readings);
+    await this.send(this.topics.readings, readings);
+  }
+
+  /** Feeds the other side of the joins. */
+  async feedVersions(versions: readonly Reading[]): Promise<void> {
+    this.fedVersions.push(...versions);
+    await this.send(this.topics.versions, versions);
+  }
+
+  private async send(topic: string, readings: readonly Reading[]): Promise<void> {
+    if (readings.length === 0) return;
     await this.producer.send({
-      topic: this.topics.readings,
+      topic,
       messages: readings.map(({ device, value, timestamp, partition }) => {
         const bytes = Buffer.alloc(8);
         bytes.writeDoubleBE(value);
@@ -126,6 +141,13 @@ export class EventRun {
     });
     const due = this.fed.filter(({ timestamp }) => timestamp + reminderAfter <= time);
     return { means: means.sort(), reminders: due.map(({ device, timestamp, value }) => `${device} ${timestamp} ${value}`).sort() };
+  }
+
+  /** What has to have come of the joins once event time has passed `time`, and what has. */
+  async joined(time: number): Promise<{ readonly expected: ExpectedJoins; readonly found: ExpectedJoins }> {
+    const sorted = async (output: Output): Promise<string[]> => (await this.lines(output)).sort();
+    const found = { hops: await sorted('hops'), temporal: await sorted('temporal'), pairs: await sorted('pairs') };
+    return { expected: expectedJoins(this.fed, this.fedVersions, time), found };
   }
 
   /** Last total of each device. */

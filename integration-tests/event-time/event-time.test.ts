@@ -186,3 +186,56 @@ describe('timers', () => {
     expect(late).toEqual([]);
   });
 });
+
+describe('joins in event time and windows in two stages', () => {
+  const seed = chaosSeed();
+
+  it(`give what a model gives, record for record, while two instances are killed in turn (CHAOS_SEED=${seed})`, async () => {
+    const random = new Random(seed);
+    const run = await begin('joins', { joins: true });
+    const instances = [run.instance(), run.instance()];
+    for (const instance of instances) instance.start();
+    for (const instance of instances) await instance.untilState('running');
+    const partitions = [0, 1, 2];
+    const times = [0, 0, 0, 0, 0, 0];
+    let number = 0;
+    /** Records of three devices, each with a number of its own, out of order within the bound. `first` is the clock of its first partition. */
+    const records = (count: number, first: number): Reading[] =>
+      Array.from({ length: count }, () => {
+        const partition = random.pick(partitions);
+        const now = (times[first + partition] = (times[first + partition] ?? 0) + random.between(0, 9_000));
+        const value = ++number;
+        // No two of a device at one time: which of two versions is the last one would be open.
+        const timestamp = Math.floor(Math.max(0, now - random.between(0, bound - 3_000)) / 1_000) * 1_000 + (value % 1_000);
+        return { device: `device-${random.between(0, 2)}`, value, timestamp, partition };
+      });
+    for (let round = 0; round < 6; round++) {
+      await run.feed(records(40, 0));
+      await run.feedVersions(records(15, 3));
+      if (round % 2 === 1) {
+        const victim = instances[(round >> 1) % 2];
+        await delay(random.between(0, 300));
+        await victim?.kill();
+        victim?.start();
+      }
+      await delay(random.between(0, 300));
+    }
+    for (const instance of instances) await instance.untilState('running');
+    const end = Math.max(...times) + 10 * windowSize;
+    await run.feed(passing(end));
+    await run.feedVersions(passing(end));
+    await until(
+      'all joins and windows are there',
+      async () => {
+        const { expected, found } = await run.joined(end);
+        return (['hops', 'temporal', 'pairs'] as const).every((output) => found[output].length >= expected[output].length);
+      },
+      60_000,
+      () => run.story(),
+    );
+    for (const instance of instances) await instance.close();
+    const { expected, found } = await run.joined(end);
+    expect(found).toEqual(expected);
+    for (const output of ['hops', 'temporal', 'pairs'] as const) expect(expected[output].length).toBeGreaterThan(20);
+  });
+});
