@@ -2,6 +2,7 @@ import { checkOptions } from '../errors/checked-options.js';
 import { windowOperator } from '../processors/event-time/window-operator.js';
 import { passThroughOperator } from '../processors/pass-through.js';
 import { resultAtOnce, resultsAtOnce } from '../processors/result-at-once.js';
+import { aggregateAtOnce } from '../processors/state/aggregate-at-once.js';
 import type { AggregateFunction } from '../processors/state/aggregate-function.js';
 import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js';
 import type { Trigger } from '../processors/windowing/trigger.js';
@@ -58,7 +59,7 @@ export class WindowedStreamImpl<K, V> {
   ): Results<K, V, R> {
     checkOptions('aggregate', options, shapes.windowAggregate);
     requireAggregate(aggregate);
-    return this.#aggregate('aggregate', aggregate, options);
+    return this.#aggregate('aggregate', aggregateAtOnce('aggregate', aggregate), options);
   }
 
   #aggregate<Acc, Out, R>(
@@ -70,7 +71,7 @@ export class WindowedStreamImpl<K, V> {
     const { apply, clear } = options;
     const makeResults: WindowDefinition<K, V, Out, R>['apply'] =
       apply === undefined
-        ? (_key, result) => [resultAtOnce('aggregate: result', result) as unknown as R]
+        ? (_key, result) => [result as unknown as R]
         : (key, result, info) => [resultAtOnce('aggregate: apply', apply(key, result, info))];
     const stages = keyedWindowStages(what, this.#grouped, this.#assigner, this.#options, aggregate, options);
     if (stages !== null) return this.#add<Out, R>(stages.contents as never, makeResults, clear, options, stages.first);

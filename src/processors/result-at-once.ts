@@ -10,6 +10,16 @@ import { gaveUndefined } from './defined-result.js';
  */
 export function resultAtOnce<R>(what: string, result: R): R {
   if (result === undefined) throw gaveUndefined(what);
+  return doneAtOnce(what, result);
+}
+
+/**
+ * `result`, unless it is a promise: for functions that may give nothing.
+ *
+ * @param what as for `resultAtOnce`
+ * @throws TypeError
+ */
+export function doneAtOnce<R>(what: string, result: R): R {
   if (isPromiseLike(result))
     throw new TypeError(`${what} gave a promise: it must give its result at once. Await things before, in mapValues, or behind it`);
   return result;

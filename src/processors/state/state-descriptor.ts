@@ -17,6 +17,8 @@ import {
 } from '../../errors/checked-options.js';
 import type { Serde } from '../../serdes/serde.js';
 import { serdes } from '../../serdes/serdes.js';
+import { resultAtOnce } from '../result-at-once.js';
+import { aggregateAtOnce } from './aggregate-at-once.js';
 import type { AggregateFunction } from './aggregate-function.js';
 import { checkedTtl, type StateTtl } from './state-ttl.js';
 
@@ -122,7 +124,9 @@ export function reducingState<V>(
 ): ReducingStateDescriptor<V> {
   const common = base('reducingState', name, options, { reduce: callback });
   requireArgument(`reducingState ${name}: reduce`, options.reduce, callback);
-  return Object.freeze({ kind: 'reducing', ...common, reduce: options.reduce });
+  const called = `reducingState ${name}: reduce`;
+  const { reduce } = options;
+  return Object.freeze({ kind: 'reducing', ...common, reduce: (a: V, b: V): V => resultAtOnce(called, reduce(a, b)) });
 }
 
 /** As `reducingState`, where values, accumulator and result have different types. `serde` is the accumulator's. */
@@ -132,7 +136,7 @@ export function aggregatingState<In, Acc, Out>(
 ): AggregatingStateDescriptor<In, Acc, Out> {
   const common = base('aggregatingState', name, options, { aggregate: anything });
   requireArgument(`aggregatingState ${name}: aggregate`, options.aggregate, anAggregate);
-  return Object.freeze({ kind: 'aggregating', ...common, aggregate: options.aggregate });
+  return Object.freeze({ kind: 'aggregating', ...common, aggregate: aggregateAtOnce(`aggregatingState ${name}`, options.aggregate) });
 }
 
 const kinds: ReadonlySet<unknown> = new Set<StateDescriptor['kind']>(['value', 'list', 'map', 'reducing', 'aggregating']);

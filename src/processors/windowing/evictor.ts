@@ -8,6 +8,7 @@ import {
   requireArgument,
   type ShapeOf,
 } from '../../errors/checked-options.js';
+import { resultAtOnce } from '../result-at-once.js';
 
 /**
  * Takes records out of a window before, or after, its function sees them. With an evictor a window keeps all its records, also when it aggregates.
@@ -60,7 +61,9 @@ export function deltaEvictor<V>(threshold: number, delta: (value: V, last: V) =>
     `delta(${threshold})`,
     (elements) => {
       const last = elements.at(-1);
-      return last === undefined ? elements : elements.filter(({ value }) => delta(value, last.value) < threshold);
+      return last === undefined
+        ? elements
+        : elements.filter(({ value }) => resultAtOnce('deltaEvictor: the delta', delta(value, last.value)) < threshold);
     },
     options,
   );

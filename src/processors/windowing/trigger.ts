@@ -5,6 +5,7 @@
  * keys and windows: what it remembers of a window it keeps in the context's state.
  */
 import type { Window } from '../../time/windowed.js';
+import { doneAtOnce, resultAtOnce } from '../result-at-once.js';
 import type { StateAccess } from '../state/keyed-states.js';
 import type { AnyStateDescriptor } from '../state/state-descriptor.js';
 
@@ -51,6 +52,34 @@ export interface TriggerContext extends StateAccess {
 export interface MergeContext extends TriggerContext {
   /** Moves the state of the windows that were merged into the new one. */
   mergeState(descriptor: AnyStateDescriptor): void;
+}
+
+/** A trigger as it is called: in plain JavaScript, and of an async method, what should give nothing may give a promise. */
+export interface CalledTrigger {
+  readonly name: string;
+  onMerge?(window: Window, context: MergeContext): unknown;
+  clear(window: Window, context: TriggerContext): unknown;
+}
+
+/** @throws TypeError when `clear` gives a promise */
+export function clearTrigger(trigger: CalledTrigger, window: Window, context: TriggerContext): void {
+  doneAtOnce(`trigger ${trigger.name}: clear`, trigger.clear(window, context));
+}
+
+const answers: ReadonlySet<unknown> = new Set<TriggerResult>(['continue', 'fire', 'purge', 'fireAndPurge']);
+
+/**
+ * What a trigger answers: anything else would be taken for `continue`, and its windows never fire.
+ *
+ * @param call of the trigger, as in `onElement`
+ * @throws TypeError
+ */
+export function checkedAnswer({ name }: Pick<Trigger, 'name'>, call: string, answer: TriggerResult): TriggerResult {
+  if (answers.has(answer)) return answer;
+  const what = `trigger ${name}: ${call}`;
+  throw new TypeError(
+    `${what} gave ${JSON.stringify(resultAtOnce(what, answer))}: it must give 'continue', 'fire', 'purge' or 'fireAndPurge'`,
+  );
 }
 
 export function fires(result: TriggerResult): boolean {

@@ -3,6 +3,7 @@
  */
 import type { Serde } from '../../serdes/serde.js';
 import { inPlaceSerde } from '../../serdes/in-place-serde.js';
+import { resultsAtOnce } from '../result-at-once.js';
 import type { AggregateFunction } from '../state/aggregate-function.js';
 import type { KeyedStates } from '../state/keyed-states.js';
 import { aggregatingState, listState, type AnyStateDescriptor } from '../state/state-descriptor.js';
@@ -67,6 +68,7 @@ export function evictedContents<V, C>(
   serde: Serde<V> | undefined,
 ): WindowContents<V, C> {
   const descriptor = listState<WindowElement<V>>('window-contents', { serde: serde && elementSerde(serde) });
+  const [before, after] = [`evictor ${evictor.name}: before`, `evictor ${evictor.name}: after`];
   return {
     descriptor,
     open: (states, scope) => {
@@ -77,9 +79,9 @@ export function evictedContents<V, C>(
         emit: (use) => {
           const elements = state.get();
           if (elements.length === 0) return;
-          const kept = evictor.before(elements);
+          const kept = resultsAtOnce(before, evictor.before(elements));
           use(toContents(kept.map(({ value }) => value)));
-          state.update(evictor.after(kept));
+          state.update(resultsAtOnce(after, evictor.after(kept)));
         },
       };
     },

@@ -19,7 +19,8 @@ import type { StateScope } from '../state/state-handles.js';
 import type { Timer } from '../timers/timer-queue.js';
 import type { TimerService } from '../timers/timer-service.js';
 import { MergingWindows, type StoredSession } from './merging-windows.js';
-import { fires, purges, type Trigger, type TriggerResult } from './trigger.js';
+import { doneAtOnce } from '../result-at-once.js';
+import { checkedAnswer, clearTrigger, fires, purges, type CalledTrigger, type Trigger, type TriggerResult } from './trigger.js';
 import { FunctionScope, TriggerScope, type WindowInfo } from './window-context.js';
 import type { OpenContents, WindowContents } from './window-contents.js';
 
@@ -131,7 +132,8 @@ export class WindowEngine<K, V, C, R> {
     try {
       this.contents.add(value, timestamp);
       this.trigger.enter(window);
-      const answer = this.definition.trigger.onElement(value, timestamp, window, this.trigger);
+      const { trigger } = this.definition;
+      const answer = checkedAnswer(trigger, 'onElement', trigger.onElement(value, timestamp, window, this.trigger));
       const isLate = this.eventTime && maxTimestamp(window) <= this.timers.currentWatermark;
       this.fireAndPurge(answer, window, key, isLate, false);
     } finally {
@@ -142,14 +144,16 @@ export class WindowEngine<K, V, C, R> {
 
   private merge(into: Window, merged: readonly Window[], stateWindow: Window, mergedStates: readonly Window[]): void {
     this.trigger.enter(into, merged);
-    this.definition.trigger.onMerge?.(into, this.trigger);
+    const trigger: CalledTrigger = this.definition.trigger;
+    const afterMerge: unknown = trigger.onMerge?.(into, this.trigger);
     this.states.merge(revisions, windowId(into), merged.map(windowId));
     for (const window of merged) {
       this.trigger.enter(window);
-      this.definition.trigger.clear(window, this.trigger);
+      clearTrigger(trigger, window, this.trigger);
       this.deleteCleanup(window);
     }
     if (mergedStates.length > 0) this.states.merge(this.definition.contents.descriptor, windowId(stateWindow), mergedStates.map(windowId));
+    doneAtOnce(`trigger ${trigger.name}: onMerge`, afterMerge);
   }
 
   private onTimer({ key, namespace, time }: Timer, kind: 'event' | 'processing'): void {
@@ -164,7 +168,9 @@ export class WindowEngine<K, V, C, R> {
     const ends = kind === this.definition.assigner.time && time === this.cleanupTime(window);
     try {
       const answer =
-        kind === 'event' ? trigger.onEventTime(time, window, this.trigger) : trigger.onProcessingTime(time, window, this.trigger);
+        kind === 'event'
+          ? checkedAnswer(trigger, 'onEventTime', trigger.onEventTime(time, window, this.trigger))
+          : checkedAnswer(trigger, 'onProcessingTime', trigger.onProcessingTime(time, window, this.trigger));
       this.fireAndPurge(answer, window, key as K, false, ends);
     } finally {
       // Also when the function has failed: the timer does not come again.
@@ -195,15 +201,21 @@ export class WindowEngine<K, V, C, R> {
   private end(window: Window, key: K, merging: MergingWindows | null): void {
     this.contents.clear();
     this.trigger.enter(window);
-    this.definition.trigger.clear(window, this.trigger);
+    const trigger: CalledTrigger = this.definition.trigger;
+    const windowFunction: { clear?(key: K, info: WindowInfo): unknown } = this.definition;
+    const afterTrigger: unknown = trigger.clear(window, this.trigger);
+    let afterClear: unknown = undefined;
     this.revisionScope.namespace = windowId(window);
     this.revision.clear();
-    if (this.definition.clear !== undefined) {
+    if (windowFunction.clear !== undefined) {
       this.info.enter(window);
-      this.definition.clear(key, this.info);
+      afterClear = windowFunction.clear(key, this.info);
     }
     merging?.retire(window);
     merging?.persist();
+    // Last, so that nothing of the window is left behind.
+    doneAtOnce(`trigger ${trigger.name}: clear`, afterTrigger);
+    doneAtOnce('clear', afterClear);
   }
 
   private loadSessions(): MergingWindows {

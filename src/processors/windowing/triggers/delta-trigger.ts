@@ -1,4 +1,5 @@
 import { aNumber, callback, requireArgument } from '../../../errors/checked-options.js';
+import { resultAtOnce } from '../../result-at-once.js';
 import { valueState } from '../../state/state-descriptor.js';
 import type { Serde } from '../../../serdes/serde.js';
 import type { Trigger } from '../trigger.js';
@@ -19,7 +20,7 @@ export function deltaTrigger<V>(threshold: number, delta: (last: V, value: V) =>
         known.update(value);
         return 'continue';
       }
-      if (delta(before, value) <= threshold) return 'continue';
+      if (resultAtOnce('deltaTrigger: the delta', delta(before, value)) <= threshold) return 'continue';
       known.update(value);
       return 'fire';
     },

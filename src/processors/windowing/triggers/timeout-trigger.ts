@@ -2,7 +2,7 @@ import { anything, flag, requireArgument, requireOptions, someMilliseconds, type
 import { serdes } from '../../../serdes/serdes.js';
 import type { Window } from '../../../time/windowed.js';
 import { valueState } from '../../state/state-descriptor.js';
-import { fires, purges, type Trigger, type TriggerContext } from '../trigger.js';
+import { checkedAnswer, clearTrigger, fires, purges, type Trigger, type TriggerContext } from '../trigger.js';
 
 /** For `timeoutTrigger`. */
 export interface TimeoutTriggerOptions {
@@ -30,7 +30,7 @@ export function timeoutTrigger<V>(inner: Trigger<V>, options: TimeoutTriggerOpti
       context.deleteProcessingTimer(time);
       at.clear();
     }
-    inner.clear(window, context);
+    clearTrigger(inner, window, context);
   };
   return Object.freeze<Trigger<V>>({
     name: `timeout(${inner.name}, ${timeout})`,
@@ -55,12 +55,12 @@ export function timeoutTrigger<V>(inner: Trigger<V>, options: TimeoutTriggerOpti
       return result;
     },
     onEventTime: (time, window, context) => {
-      const result = inner.onEventTime(time, window, context);
+      const result = checkedAnswer(inner, 'onEventTime', inner.onEventTime(time, window, context));
       if (clearOnTimeout) clear(window, context);
       return purges(result) ? 'fireAndPurge' : 'fire';
     },
     onProcessingTime: (time, window, context) => {
-      const result = inner.onProcessingTime(time, window, context);
+      const result = checkedAnswer(inner, 'onProcessingTime', inner.onProcessingTime(time, window, context));
       if (clearOnTimeout) clear(window, context);
       return purges(result) ? 'fireAndPurge' : 'fire';
     },
