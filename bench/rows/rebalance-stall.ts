@@ -22,8 +22,8 @@ const all = Array.from({ length: partitions }, (_, partition) => partition);
 const followsBelow = 1000;
 const mostKeys = 200_000;
 const steadyMs = 10_000;
-/** Between the end of a move and the next event: members that have just moved may hear of the next one sooner. */
-const restMs = 13_000;
+/** Between the end of a move and the next event: members that have just moved may hear of the next one sooner. The heartbeats of both sides are met at no moment in particular. */
+const rest = (): Promise<void> => delay(13_000 + Math.random() * 5000);
 /** Watched after an event, so that what comes late is seen. */
 const afterwardsMs = 4000;
 const timeoutMs = 240_000;
@@ -101,11 +101,11 @@ async function measure(bench: Bench, side: Side, variant: Variant): Promise<Stal
       },
       () => moved,
     );
-    await delay(restMs);
+    await rest();
     const leave = await watch.during(() => Promise.all([b?.close(), untilAlone(a)]), moved);
     b = startB();
     moved = await untilShared(a, b, standbys);
-    await delay(restMs);
+    await rest();
     const crash = await watch.during(() => Promise.all([b?.kill(), untilAlone(a)]), moved);
     await a.unlessItEnds(load.complete(), timeoutMs);
     const stalls = { steady, join, leave, crash };
