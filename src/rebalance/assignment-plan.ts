@@ -112,7 +112,7 @@ const noCopies: MemberCopies = { standbyTasks: [], warmupTasks: [] };
 
 function targetOf(input: PlanInput, claims: Claims, refused: ReadonlyMap<string, AssignmentError>): TargetAssignment {
   const takers = input.members.flatMap(({ memberId, groupInstanceId, subscription }): AssignorMember[] => {
-    if (subscription === null || refused.has(memberId)) return [];
+    if (subscription === null || subscription.isLeaving || refused.has(memberId)) return [];
     const ownedTasks = subscription.ownedTasks.filter((task) => claims.ownerOf(task) === memberId);
     const { processId, tags, standbyTasks, caughtUpTasks, tasksWithState } = subscription;
     return [{ memberId, groupInstanceId, processId, tags, ownedTasks, standbyTasks, caughtUpTasks, tasksWithState }];

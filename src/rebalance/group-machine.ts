@@ -9,24 +9,22 @@
  *   the broker parks those on the connection and keeps such a member alive itself;
  * - the generation shown outside is the last one joined, also after a loss, so that the broker fences whatever still bears it.
  */
-import type { EncodedAssignment, GroupCommand, GroupEvent, GroupPhase, GroupRequest, JoinAnswer } from './group-protocol.js';
+import type {
+  EncodedAssignment,
+  GroupCommand,
+  GroupEvent,
+  GroupMachineConfig,
+  GroupPhase,
+  GroupRequest,
+  JoinAnswer,
+} from './group-protocol.js';
 import { groupReaction } from './group-reactions.js';
 import { GroupRequests } from './group-requests.js';
+import { Handover } from './handover.js';
 import type { MemberAssignment } from './member-assignment.js';
 import { MemberSession } from './member-session.js';
 import type { TaskId } from './task-id.js';
 import { TaskOwnership } from './task-ownership.js';
-
-export interface GroupMachineConfig {
-  readonly sessionTimeoutMs: number;
-  readonly heartbeatIntervalMs: number;
-  /** A static member's id (KIP-345): it stays in the group when it stops, unless it is told to leave. */
-  readonly groupInstanceId: string | null;
-  /** Id of this process's member before a restart, or empty: presented at the first join, so that the broker puts this one in its place. */
-  readonly previousMemberId: string;
-  /** In [0, 1): jitter of the pauses between attempts. */
-  readonly random: () => number;
-}
 
 const noGeneration = -1;
 
@@ -49,6 +47,7 @@ export class GroupMachine {
   private wish = 0;
   /** Whether the group is told when this member goes. */
   private saysGoodbye: boolean;
+  private readonly handover = new Handover();
 
   private now = 0;
   private commands: GroupCommand[] = [];
@@ -175,7 +174,8 @@ export class GroupMachine {
     this.rejoinWanted = false;
     if (this.ownership.isEmpty) this.session.restart(this.now);
     else this.session.forgetHeartbeat();
-    const claim = { tasks: this.ownedTasks, generation: this.ownership.isEmpty ? noGeneration : this.generationNow, wish: this.wish };
+    const generation = this.ownership.isEmpty ? noGeneration : this.generationNow;
+    const claim = { tasks: this.ownedTasks, generation, wish: this.wish, isLeaving: this.handover.isOn };
     this.emit({ kind: 'join', attempt: this.requests.begin('JoinGroup'), broker: this.coordinator, memberId: this.member, claim });
   }
 
@@ -229,6 +229,7 @@ export class GroupMachine {
 
   private onAssignment(assignment: MemberAssignment): void {
     this.settledNow = assignment.settled;
+    this.handover.members = assignment.members.length;
     if (assignment.settled) this.session.awaitNothing();
     else this.session.awaitRebalance(this.now);
     const revoked = this.ownership.beginShrink(assignment.activeTasks);
@@ -236,6 +237,11 @@ export class GroupMachine {
       this.enter('revoking');
       this.awaiting = assignment;
       this.emit({ kind: 'revoke', revocation: ++this.revocation, tasks: revoked });
+      return;
+    }
+    // Nothing was taken from it: the leader does not know of handovers, or can't assign.
+    if (this.handover.isOn) {
+      this.leaveNow();
       return;
     }
     this.takeOver(assignment);
@@ -256,6 +262,9 @@ export class GroupMachine {
     if (this.phaseNow === 'leaving') {
       this.ownership.clear();
       this.leave();
+    } else if (this.handover.isOn) {
+      this.ownership.forgetGivenUp();
+      this.leaveNow();
     } else if (this.phaseNow === 'revoking' && awaiting !== null) {
       this.takeOver(awaiting);
       this.wish++;
@@ -280,7 +289,8 @@ export class GroupMachine {
   }
 
   private joinOrLeave(): void {
-    if (this.phaseNow !== 'leaving') this.join();
+    if (this.handover.isOn && this.ownership.isEmpty) this.leaveNow();
+    else if (this.phaseNow !== 'leaving') this.join();
     else if (this.ownership.isEmpty) this.leave();
   }
 
@@ -310,8 +320,15 @@ export class GroupMachine {
   // Leaving
 
   private onLeaveRequested(leaveGroup: boolean | null): void {
-    const joined = this.phaseNow !== 'idle';
     if (leaveGroup !== null) this.saysGoodbye = leaveGroup;
+    const hasTasks = this.phaseNow === 'stable' && !this.ownership.isEmpty && !this.session.doubtful(this.now);
+    if (hasTasks && this.saysGoodbye && this.handover.begin(this.now, this.config.heartbeatIntervalMs)) this.onRejoinRequested();
+    else this.leaveNow();
+  }
+
+  private leaveNow(): void {
+    const joined = this.phaseNow !== 'idle';
+    this.handover.end();
     this.enter('leaving');
     this.requests.retryAt = null;
     this.awaiting = null;
@@ -408,6 +425,7 @@ export class GroupMachine {
   }
 
   private onTick(): void {
+    if (this.handover.isLate(this.now)) this.leaveNow();
     if (this.requests.retryDue(this.now)) {
       if (this.coordinator === null) this.find();
       else if (this.phaseNow === 'finding') this.join();
@@ -477,6 +495,6 @@ export class GroupMachine {
     if (this.requests.retryAt !== null) at = Math.min(at, this.requests.retryAt);
     if (this.heartbeatWanted()) at = Math.min(at, this.session.nextAt());
     if (this.isWaiting()) at = Math.min(at, this.requests.nextWaitingLogAt);
-    return at;
+    return Math.min(at, this.handover.endsAt ?? at);
   }
 }

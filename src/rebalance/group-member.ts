@@ -174,6 +174,7 @@ export class GroupMember extends MemberShell<GroupEvent, ClassicCommand, GroupMe
       generation: claim.generation,
       lastRun: this.lastRun,
       nonce: `${this.incarnation}.${claim.wish}`,
+      isLeaving: claim.isLeaving,
     };
     const metadata = encodeMemberSubscription(
       subscription,

@@ -109,4 +109,17 @@ export interface OwnershipClaim {
   readonly generation: number;
   /** Counts the rebalances that this member wanted; makes the metadata differ, since the broker skips a rebalance for equal metadata. */
   readonly wish: number;
+  /** The member is to get nothing any more: it goes when it has given up what it has. */
+  readonly isLeaving: boolean;
+}
+
+export interface GroupMachineConfig {
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  /** A static member's id (KIP-345): it stays in the group when it stops, unless it is told to leave. */
+  readonly groupInstanceId: string | null;
+  /** Id of this process's member before a restart, or empty: presented at the first join, so that the broker puts this one in its place. */
+  readonly previousMemberId: string;
+  /** In [0, 1): jitter of the pauses between attempts. */
+  readonly random: () => number;
 }

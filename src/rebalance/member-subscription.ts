@@ -65,6 +65,8 @@ export interface JoinedSubscription extends MemberSubscription {
   readonly lastRun: LastRun | null;
   /** Differs whenever the member wants a rebalance although nothing else changed: the broker skips one for equal metadata. */
   readonly nonce: string;
+  /** The member goes as soon as it has given up what it has. */
+  readonly isLeaving: boolean;
 }
 
 export function encodeMemberSubscription(subscription: JoinedSubscription, ownedPartitions: readonly TopicPartition[]): Buffer {
@@ -83,6 +85,7 @@ export function encodeMemberSubscription(subscription: JoinedSubscription, owned
     server: subscription.applicationServer,
     tags: subscription.tags,
     nonce: subscription.nonce,
+    ...(subscription.isLeaving && { leaving: true }),
     ...(subscription.shutdown !== undefined && { shutdown: subscription.shutdown }),
   };
   return encodeSubscription({
@@ -116,6 +119,7 @@ export function decodeMemberSubscription(bytes: Buffer): JoinedSubscription {
       tags: body.tags ?? {},
       generation: framed.generation,
       nonce: body.nonce ?? '',
+      isLeaving: body.leaving ?? false,
       ...(body.shutdown !== undefined && { shutdown: body.shutdown }),
     };
   } catch (cause) {
@@ -144,5 +148,6 @@ interface SubscriptionBody {
   readonly server: string | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly nonce: string;
+  readonly leaving?: boolean;
   readonly shutdown?: string;
 }

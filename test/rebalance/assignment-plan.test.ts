@@ -8,7 +8,7 @@ import { formatTaskId, parseTaskId } from '../../src/rebalance/task-id.js';
 const joined = (
   memberId: string,
   ownedTasks: readonly string[] = [],
-  more: { generation?: number; transactionalId?: string; version?: number } = {},
+  more: { generation?: number; transactionalId?: string; version?: number; isLeaving?: boolean } = {},
 ): JoinedMember => ({
   memberId,
   groupInstanceId: null,
@@ -29,6 +29,7 @@ const joined = (
     ownedTasks: ownedTasks.map(parseTaskId),
     generation: more.generation ?? (ownedTasks.length === 0 ? -1 : 1),
     nonce: '',
+    isLeaving: more.isLeaving ?? false,
   },
 });
 
@@ -74,6 +75,17 @@ describe('the leader’s plan', () => {
     const second = plan(specs('0_0', '0_1'), joined('a', active(first, 'a')), joined('b'));
     expect(active(second, 'b')).toEqual(first.withheld.map(formatTaskId));
     expect(second.assignments.get('a')?.settled).toBe(true);
+  });
+
+  it('takes everything from a member that leaves, and gives it to the others when it has let go', () => {
+    const leaving = plan(specs('0_0', '0_1'), joined('a', ['0_0']), joined('b', ['0_1'], { isLeaving: true }));
+    expect([active(leaving, 'a'), active(leaving, 'b')]).toEqual([['0_0'], []]);
+    expect(leaving.withheld.map(formatTaskId)).toEqual(['0_1']);
+    expect(leaving.assignments.get('a')?.settled).toBe(false);
+    expect(active(plan(specs('0_0', '0_1'), joined('a', ['0_0'])), 'a')).toEqual(['0_0', '0_1']);
+    // When nobody stays there is nobody to wait for.
+    const all = plan(specs('0_0'), joined('a', ['0_0'], { isLeaving: true }), joined('b', [], { isLeaving: true }));
+    expect([active(all, 'a'), active(all, 'b'), all.withheld]).toEqual([[], [], []]);
   });
 
   it('gives a copy to the target of a task with state while its owner gives it up, and none beside the owner', () => {

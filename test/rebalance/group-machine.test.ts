@@ -61,6 +61,14 @@ class Driver {
     return this.tell({ kind: 'syncAnswered', attempt: this.get('sync').attempt, errorCode: 0, assignment });
   }
 
+  /** As `synced`, in a group of two. */
+  syncedBesideAnother(...tasks: readonly string[]): this {
+    const member = { processId: 'p', thread: 0, applicationServer: null, tags: {}, activeTasks: [], standbyTasks: [] };
+    const members = ['me', 'other'].map((memberId) => ({ ...member, memberId }));
+    const assignment = { ...emptyAssignment, members, activeTasks: tasks.map(parseTaskId) };
+    return this.tell({ kind: 'syncAnswered', attempt: this.get('sync').attempt, errorCode: 0, assignment });
+  }
+
   /** As `synced`, with tasks still to be given up by somebody. */
   syncedForNow(...tasks: readonly string[]): this {
     const assignment = { ...emptyAssignment, activeTasks: tasks.map(parseTaskId), settled: false };
@@ -315,6 +323,43 @@ describe('leaving', () => {
     driver.tell({ kind: 'revocationDone', revocation: driver.get('revoke').revocation });
     expect(driver.get('leave').memberId).toBe('me');
     expect(driver.tell({ kind: 'leaveAnswered', attempt: driver.get('leave').attempt, errorCode: 0 }).kinds()).toEqual(['left']);
+  });
+
+  describe('a group of several', () => {
+    const begin = (): Driver => {
+      const driver = new Driver().tell({ kind: 'start' }).find().joined().syncedBesideAnother('0_0', '0_1');
+      return driver.tell({ kind: 'leaveRequested', leaveGroup: null });
+    };
+
+    it('asks for a last rebalance first, and gives up when the others know', () => {
+      const driver = begin();
+      expect(driver.kinds()).toEqual(['join']);
+      expect(driver.get('join').claim).toMatchObject({ isLeaving: true, tasks: [parseTaskId('0_0'), parseTaskId('0_1')] });
+      driver.joined({ generation: 2 }).syncedBesideAnother();
+      expect(driver.get('revoke').tasks.map(formatTaskId)).toEqual(['0_0', '0_1']);
+      driver.tell({ kind: 'revocationDone', revocation: driver.get('revoke').revocation });
+      expect(driver.kinds()).toEqual(['leave']);
+      expect(driver.tell({ kind: 'leaveAnswered', attempt: driver.get('leave').attempt, errorCode: 0 }).kinds()).toEqual(['left']);
+    });
+
+    it('does not wait for others that do not come, nor when it is told twice', () => {
+      for (const driver of [begin().wait(6500), begin().tell({ kind: 'leaveRequested', leaveGroup: null })]) {
+        expect(driver.get('revoke').tasks.map(formatTaskId)).toEqual(['0_0', '0_1']);
+        driver.tell({ kind: 'revocationDone', revocation: driver.get('revoke').revocation });
+        expect(driver.kinds()).toEqual(['leave']);
+      }
+    });
+
+    it('goes as ever when the leader does not know of handovers, or can’t assign', () => {
+      const driver = begin().joined({ generation: 2 }).syncedBesideAnother('0_0', '0_1');
+      expect(driver.kinds()).toEqual(['revoke']);
+      driver.tell({ kind: 'revocationDone', revocation: driver.get('revoke').revocation });
+      expect(driver.kinds()).toEqual(['leave']);
+    });
+
+    it('ends when the membership is lost meanwhile', () => {
+      expect(begin().joined({ errorCode: 25 }).kinds()).toEqual(['memberIdChanged', 'lost', 'left']);
+    });
   });
 
   it('does not ask twice for what is being given up already', () => {

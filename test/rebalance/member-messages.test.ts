@@ -26,6 +26,7 @@ describe('a member’s subscription', () => {
       ownedTasks: [parseTaskId('1_0')],
       generation: 4,
       nonce: 'n.1',
+      isLeaving: false,
     };
     expect(decodeMemberSubscription(encodeMemberSubscription(sent, [{ topic: 'flights', partition: 0 }]))).toEqual(sent);
   });

@@ -51,6 +51,7 @@ function member(
       ownedTasks: (more.owned ?? []).map(parseTaskId),
       generation: more.owned === undefined ? -1 : 1,
       nonce: '',
+      isLeaving: false,
     },
   };
 }

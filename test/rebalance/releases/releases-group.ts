@@ -123,6 +123,7 @@ export class ReleasesGroup {
             ownedTasks: owned,
             generation: owned.length === 0 ? -1 : generation,
             nonce: '',
+            isLeaving: false,
           },
           [],
         ),

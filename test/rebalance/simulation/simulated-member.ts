@@ -239,6 +239,7 @@ export class SimulatedMember {
       ownedTasks: claim.tasks,
       generation: claim.generation,
       nonce: String(claim.wish),
+      isLeaving: claim.isLeaving,
     };
     return encodeMemberSubscription(subscription, []);
   }
