@@ -81,7 +81,7 @@ describe('the calls of one record', () => {
     const results: ((value: string) => void)[] = [];
     const { port, outcomes } = begin(() => new Promise((resolve) => results.push(resolve)));
     port.fire();
-    expect(port.counted).toEqual(['call', 'timeout', 'end']);
+    expect(port.counted).toEqual(['call', 'timeout']);
     port.fire();
     results[0]?.('too late');
     await turn();
