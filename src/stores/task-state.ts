@@ -11,6 +11,7 @@ import { MillraceError } from '../errors.js';
 import { additionalRetentionMs } from './changelog-topic.js';
 import { withTracking } from './change-tracking.js';
 import { CacheBudget } from './cache-budget.js';
+import { CommitWaiters } from './commit-waiters.js';
 import type { Engine, EngineBatch } from './engine/engine.js';
 import { deleteStoreMeta, putCleanEnd, putEpoch, putStoreMeta } from './engine-meta.js';
 import type { ChangelogIdentity, EngineMeta } from './engine-meta.js';
@@ -55,13 +56,14 @@ export class TaskState {
   /** Rows that should be gone may still be there: nothing is restored over them. */
   private wipeFailure: Error | null = null;
   private closing: Promise<void> | null = null;
-  private readonly waiters: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+  private readonly waiters: CommitWaiters;
 
   private constructor(
     private readonly options: TaskStateOptions,
     private readonly engine: Engine | null,
   ) {
     this.epochs = new EpochLog(options.taskId);
+    this.waiters = new CommitWaiters(options.taskId);
     this.restoring = engine === null ? null : new RestoreBuffer(engine);
     this.budget = new CacheBudget(options.cacheBytes);
     this.now = options.now ?? Date.now;
@@ -144,10 +146,7 @@ export class TaskState {
 
   /** Resolves with the next epoch that is committed. Errors: MILL_STORE_CLOSED when the task is closed before. */
   whenCommitted(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.closing === null) this.waiters.push({ resolve, reject });
-      else reject(this.closedError());
-    });
+    return this.waiters.wait();
   }
 
   /** Writes to expired windows of the store since it was opened. */
@@ -279,12 +278,7 @@ export class TaskState {
   /** The frozen epoch is committed in Kafka. `nextOffsets`: changelog position by store name; stores that are absent keep theirs. */
   committed(epoch: number, nextOffsets: ReadonlyMap<string, number>): void {
     this.epochs.commit(epoch, nextOffsets);
-    for (const { resolve } of this.waiters.splice(0)) resolve();
-  }
-
-  private closedError(): MillraceError {
-    const { taskId } = this.options;
-    return new MillraceError('MILL_STORE_CLOSED', `Task ${taskId} is closed`, { details: { task: taskId } });
+    this.waiters.committed();
   }
 
   /** Writes the rows of all committed epochs with their positions in one atomic batch. */
@@ -405,7 +399,7 @@ export class TaskState {
 
   /** Whoever waits for the directory gets it last, whatever fails. */
   private async shut(afterwards: () => Promise<void> = () => Promise.resolve()): Promise<void> {
-    for (const { reject } of this.waiters.splice(0)) reject(this.closedError());
+    this.waiters.close();
     for (const state of this.states) state.close();
     try {
       await this.queue.idle();

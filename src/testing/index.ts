@@ -14,7 +14,13 @@ export type { TestRecord } from './test-record.js';
 export { TestHarness } from './test-harness.js';
 export type { TestHarnessOptions } from './test-harness.js';
 export { MultiInputTestHarness } from './multi-input-test-harness.js';
-export type { HarnessInputOptions, HarnessInputs, HarnessStreams, MultiInputTestHarnessOptions } from './multi-input-test-harness.js';
+export type {
+  HarnessInputOf,
+  HarnessInputOptions,
+  HarnessInputs,
+  HarnessStreams,
+  MultiInputTestHarnessOptions,
+} from './multi-input-test-harness.js';
 export { OperatorHarness } from './operator-harness.js';
 export type { HarnessOptions, HarnessOutputs, HarnessRecord, HarnessTimer } from './operator-harness.js';
 export { HarnessInput } from './harness-input.js';

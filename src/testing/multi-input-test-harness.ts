@@ -26,9 +26,12 @@ export interface MultiInputTestHarnessOptions<I extends HarnessInputs> extends H
 }
 
 /** What the function under test gets: each input as a stream. */
-export type HarnessStreams<I extends HarnessInputs> = { readonly [N in keyof I]: KStream<KeyOf<I[N]>, ValueOf<I[N]>> };
-type KeyOf<O> = O extends HarnessInputOptions<infer K, unknown> ? K : never;
-type ValueOf<O> = O extends HarnessInputOptions<unknown, infer V> ? V : never;
+export type HarnessStreams<I extends HarnessInputs> = {
+  readonly [N in keyof I]: I[N] extends HarnessInputOptions<infer K, infer V> ? KStream<K, V> : never;
+};
+
+/** What `input(name)` gives: the input in the test's hand. */
+export type HarnessInputOf<O> = O extends HarnessInputOptions<infer K, infer V> ? HarnessInput<K, V> : never;
 
 /**
  * @example
@@ -57,9 +60,9 @@ export class MultiInputTestHarness<I extends HarnessInputs> extends OperatorHarn
    *
    * @throws MILL_CONFIG_INVALID when there is no such input
    */
-  input<N extends keyof I & string>(name: N): HarnessInput<KeyOf<I[N]>, ValueOf<I[N]>> {
+  input<N extends keyof I & string>(name: N): HarnessInputOf<I[N]> {
     const input = this.inputs.get(name);
-    if (input !== undefined) return input as HarnessInput<KeyOf<I[N]>, ValueOf<I[N]>>;
+    if (input !== undefined) return input as HarnessInputOf<I[N]>;
     throw this.wrong(`there is no input ${name}: there are ${[...this.inputs.keys()].join(', ')}`);
   }
 

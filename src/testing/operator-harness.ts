@@ -21,10 +21,9 @@ import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { Serde } from '../serdes/serde.js';
 import type { TimestampedKeyValueStore } from '../stores/store.js';
 import type { StoreNode, Topology } from '../topology/nodes.js';
-import type { RestoreStores } from './driver-tasks.js';
 import { HarnessInput, harnessValueSerde, PushedWatermark, pushedWatermarks } from './harness-input.js';
 import { isKeyedState, partitionOf, restoreStores, snapshotStores, type HarnessSnapshot } from './harness-snapshot.js';
-import { TopologyTestDriver } from './topology-test-driver.js';
+import { harnessAccess, TopologyTestDriver } from './topology-test-driver.js';
 
 /** A record that came out. */
 export interface HarnessRecord<K = unknown, V = unknown> {
@@ -98,8 +97,8 @@ export abstract class OperatorHarness {
     this.topology = this.build(sources, operator);
     const wallClock = options.wallClock ?? from?.wallClock ?? 0;
     const partitions = Object.fromEntries([...sources.values()].map(({ topic }) => [topic, parallelism]));
-    const restore: RestoreStores | null = from === undefined ? null : (storeAt) => restoreStores(this.topology, parallelism, storeAt, from);
-    this.driver = new TopologyTestDriver(this.topology, { partitions, wallClock }, restore);
+    this.driver = new TopologyTestDriver(this.topology, { partitions, wallClock });
+    if (from !== undefined) harnessAccess.restoreWith(this.driver, (storeAt) => restoreStores(this.topology, parallelism, storeAt, from));
     this.inputs = new Map([...sources].map(([name, source]) => [name, this.inputOf(source, from?.inputs.get(name) ?? -Infinity)]));
   }
 
@@ -209,7 +208,7 @@ export abstract class OperatorHarness {
    */
   async snapshot(): Promise<HarnessSnapshot> {
     await this.ready();
-    this.driver.mustGoOn();
+    harnessAccess.mustGoOn(this.driver);
     const stores = await snapshotStores(this.topology, this.parallelism, (name, partition) => this.driver.store(name, partition));
     const inputs = new Map([...this.inputs].map(([name, { watermark }]) => [name, watermark]));
     return Object.freeze({ stores, parallelism: this.parallelism, watermark: this.watermark, inputs, wallClock: this.wallClock });

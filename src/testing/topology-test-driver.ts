@@ -26,6 +26,15 @@ import { TestOutputTopic } from './test-output-topic.js';
 import { TopicLog } from './topic-log.js';
 import { checkTopicSerdes, type TopicSerdes } from './topic-serdes.js';
 
+/** What the harnesses of this folder may do to their driver, and nobody else. */
+interface HarnessAccess {
+  /** Fills the stores before any processor is made. */
+  restoreWith(driver: TopologyTestDriver, restore: RestoreStores): void;
+  /** @throws MILL_STATE_INVALID when the topology has failed at an earlier call */
+  mustGoOn(driver: TopologyTestDriver): void;
+}
+export let harnessAccess: HarnessAccess;
+
 /**
  * @example
  * await using driver = new TopologyTestDriver(topology);
@@ -46,16 +55,19 @@ export class TopologyTestDriver {
   /** What failed in the topology; null as long as nothing has. */
   private failure: { readonly error: unknown } | null = null;
   private now: number;
+  private restore: RestoreStores | null = null;
 
-  /**
-   * @param restore of the engine's own harness: fills the stores before any processor is made
-   * @throws MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_CONFIG_INVALID; MILL_TOPOLOGY_INVALID when the topology was not built
-   */
-  constructor(
-    topology: Topology,
-    config: TestDriverConfig = {},
-    private readonly restore: RestoreStores | null = null,
-  ) {
+  static {
+    harnessAccess = {
+      restoreWith: (driver, restore) => {
+        driver.restore = restore;
+      },
+      mustGoOn: (driver) => driver.mustGoOn(),
+    };
+  }
+
+  /** @throws MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_CONFIG_INVALID; MILL_TOPOLOGY_INVALID when the topology was not built */
+  constructor(topology: Topology, config: TestDriverConfig = {}) {
     checkTopology(topology, 'TopologyTestDriver');
     requireOptions('TopologyTestDriver', config, driverShape, 'MILL_CONFIG_INVALID');
     this.topology = topology;
@@ -204,10 +216,9 @@ export class TopologyTestDriver {
   /**
    * Nothing goes on after a failure: state and time are half of what the record would have made of them. An app would open the tasks anew from the last commit.
    *
-   * @internal
    * @throws MILL_STATE_INVALID with what failed as its cause
    */
-  mustGoOn(): void {
+  private mustGoOn(): void {
     if (this.failure === null) return;
     const { error } = this.failure;
     throw new MillraceError(
