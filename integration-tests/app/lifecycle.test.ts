@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { serdes, StreamsBuilder, type StreamsApp, type Topology } from '../../src/index.js';
+import { serdes, StreamsBuilder, tumbling, type StreamsApp, type Topology } from '../../src/index.js';
 import { until } from '../faults/until.js';
 import { Scenario, text } from '../pitfalls/scenario.js';
 
@@ -166,19 +166,28 @@ describe('a topic that is deleted and created again', () => {
 });
 
 describe('two topologies under one applicationId', () => {
-  it('are told apart: the second instance is refused, the first goes on', async () => {
+  it('whose store of one name is of two kinds are told apart: the second instance is refused, the first goes on', async () => {
     const scenario = await begin('mismatch');
     const [input, output] = [await scenario.topic('in'), await scenario.topic('out')];
-    await scenario.running(through(input, output, (value) => value));
+    const counted = new StreamsBuilder();
+    counted
+      .stream(input, strings)
+      .groupByKey()
+      .count({ materialized: { storeName: 'rows' } })
+      .toStream()
+      .mapValues(String, { valueSerde: serdes.string })
+      .to(output);
+    await scenario.running(counted.build());
     const other = new StreamsBuilder();
     other
       .stream(input, strings)
-      .filter(() => true)
-      .to(output, strings);
+      .groupByKey()
+      .windowedBy(tumbling({ size: 1000, grace: 0 }))
+      .count({ materialized: { storeName: 'rows' } });
     const stranger = scenario.app(other.build(), { stateDir: `${scenario.folder}/stranger` });
     await expect(stranger.start()).rejects.toMatchObject({ code: 'MILL_TOPOLOGY_MISMATCH' });
     expect(stranger.state).toBe('error');
-    await scenario.write(input, [{ value: 'a' }]);
-    expect(await values(scenario, output, 1)).toEqual(['a']);
+    await scenario.write(input, [{ key: 'k', value: 'a' }]);
+    expect(await values(scenario, output, 1)).toEqual(['1']);
   });
 });

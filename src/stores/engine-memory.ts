@@ -40,7 +40,7 @@ export function engineShare(free: number, openings: number): number {
   return Math.max(leastEngineBytes, Math.floor(free / (Math.max(1, openings) + 1)));
 }
 
-/** A quarter for each write buffer, up to the largest; the rest for the cache. Writes cost the same with buffers of 1 to 8 MiB, reads gain by the cache. */
+/** A quarter for each write buffer, up to the largest; the rest for the cache: smaller write buffers were not seen to cost writes anything. */
 export function engineSizes(engineBytes: number): EngineSizes {
   const writeBufferSize = Math.min(mostWriteBuffer, Math.max(leastWriteBuffer, Math.floor(engineBytes / 4)));
   return { writeBufferSize, blockCacheSize: Math.min(mostBlockCache, Math.max(0, engineBytes - 2 * writeBufferSize)) };
