@@ -4,12 +4,14 @@ import type { Logger } from '../observability/logger.js';
 import { planAssignment, planFailure, type AssignmentPlan, type JoinedMember, type TaskSpec } from '../rebalance/assignment-plan.js';
 import type { AssignorSettings, TaskAssignor } from '../rebalance/assignor.js';
 import type { AssignmentError, MemberAssignment } from '../rebalance/member-assignment.js';
+import type { ReleasedMember } from '../rebalance/releases/accepted-releases.js';
 import { planMixed, releasedMember } from '../rebalance/releases/mixed-plan.js';
 import { releaseFingerprint, type Release } from '../rebalance/releases/release.js';
 import { mixReleases } from '../rebalance/releases/release-mix.js';
 import { formatTaskId, type TaskId } from '../rebalance/task-id.js';
 import { readChangelogEnds } from './changelog-bounds.js';
 import type { CurrentPlans } from './current-plans.js';
+import { unreadablePatterns } from './release-of.js';
 import { readTopicsOf } from './topics-of-releases.js';
 
 export interface GroupLeaderOptions {
@@ -64,7 +66,7 @@ export class GroupLeader {
     }
     try {
       const current = await plans.refresh();
-      const refused = this.unknown(members);
+      const refused = this.unreadable(members);
       const own = releaseFingerprint(this.options.release);
       const isMixed = members.some((member) => {
         const release = this.releaseOf(member);
@@ -79,19 +81,24 @@ export class GroupLeader {
     }
   }
 
-  private async planMix(members: readonly JoinedMember[], unknown: ReadonlyMap<string, AssignmentError>): Promise<AssignmentPlan> {
+  private async planMix(members: readonly JoinedMember[], unreadable: ReadonlyMap<string, AssignmentError>): Promise<AssignmentPlan> {
     const { port, assignor, settings, logger } = this.options;
-    const released = members.flatMap((member) => releasedMember(member, this.releaseOf(member)));
+    const released = members
+      .flatMap((member) => releasedMember(member, this.releaseOf(member)))
+      .map((member): ReleasedMember => {
+        const refusal = unreadable.get(member.memberId);
+        return refusal === undefined ? member : { ...member, refusal };
+      });
     const mix = mixReleases(
       released,
       await readTopicsOf(
         port,
-        released.map(({ release }) => release),
+        released.flatMap(({ release, refusal }) => (refusal === undefined ? [release] : [])),
       ),
     );
     const releases = new Set(released.map(({ release }) => releaseFingerprint(release))).size;
     logger.info({ releases, refused: [...mix.refused.keys()] }, 'the group has members with different releases of the topology');
-    return planMixed(mix, unknown, { members, assignor, settings, endOffsetSums: await this.endOffsetSums(mix.tasks) });
+    return planMixed(mix, unreadable, { members, assignor, settings, endOffsetSums: await this.endOffsetSums(mix.tasks) });
   }
 
   /** null: it is a version of Millrace that does not say, and its topology is another one. */
@@ -100,15 +107,19 @@ export class GroupLeader {
     return subscription.topologyFingerprint === this.options.topologyFingerprint ? this.options.release : null;
   }
 
-  private unknown(members: readonly JoinedMember[]): ReadonlyMap<string, AssignmentError> {
+  /** Members whose topology this leader can't make out: they alone are refused. */
+  private unreadable(members: readonly JoinedMember[]): ReadonlyMap<string, AssignmentError> {
     const refused = new Map<string, AssignmentError>();
     for (const member of members) {
-      if (member.subscription === null || this.releaseOf(member) !== null) continue;
-      refused.set(member.memberId, {
-        code: 'MILL_TOPOLOGY_MISMATCH',
-        message:
-          'the leader of the group runs another topology under this applicationId, and this version of Millrace does not tell it enough to share the group: deploy the new version first, then the new topology',
-      });
+      if (member.subscription === null) continue;
+      const release = this.releaseOf(member);
+      const patterns = release === null ? [] : unreadablePatterns(release);
+      if (release !== null && patterns.length === 0) continue;
+      const message =
+        release === null
+          ? 'the leader of the group runs another topology under this applicationId, and this version of Millrace does not tell it enough to share the group: deploy the new version first, then the new topology'
+          : `the topology reads ${patterns.join(', ')}, which the leader of the group can't read with its Node.js ${process.version}: write it in an older syntax, or deploy the newer Node.js on all instances first`;
+      refused.set(member.memberId, { code: 'MILL_TOPOLOGY_MISMATCH', message });
     }
     return refused;
   }

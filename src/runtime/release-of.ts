@@ -33,10 +33,29 @@ export function releaseOf(applicationId: string, topology: Topology): Release {
   return { shapes: topology.subTopologies.map(describe) };
 }
 
-/** Whether a pattern that a release names, `/source/flags`, reads the topic. */
+/** Whether a pattern that a release names, `/source/flags`, reads the topic. Throws when this Node.js can't read the pattern. */
 export function releasePatternMatches(pattern: string, topic: string): boolean {
+  return topicPatternMatches(patternOf(pattern), topic);
+}
+
+/** Another Node.js may know flags and syntax that this one doesn't. */
+export function isReadablePattern(pattern: string): boolean {
+  try {
+    releasePatternMatches(pattern, '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Patterns of the release that this Node.js can't read. */
+export function unreadablePatterns({ shapes }: Release): string[] {
+  return [...new Set(shapes.flatMap(({ patterns }) => patterns))].filter((pattern) => !isReadablePattern(pattern));
+}
+
+function patternOf(pattern: string): RegExp {
   const end = pattern.lastIndexOf('/');
-  return topicPatternMatches(new RegExp(pattern.slice(1, end), pattern.slice(end + 1)), topic);
+  return new RegExp(pattern.slice(1, end), pattern.slice(end + 1));
 }
 
 /** What the keys and values of its changelog are made as. */

@@ -2,7 +2,7 @@ import { MillraceError } from '../errors.js';
 import type { KafkaPort } from '../kafka/port.js';
 import type { Release } from '../rebalance/releases/release.js';
 import type { TopicsNow } from '../rebalance/releases/release-mix.js';
-import { releasePatternMatches } from './release-of.js';
+import { isReadablePattern, releasePatternMatches } from './release-of.js';
 
 /**
  * The topics that the sub-topologies of all these releases read, as they are now.
@@ -21,6 +21,7 @@ export async function readTopicsOf(port: Pick<KafkaPort, 'metadata'>, releases: 
   const external = present.flatMap(({ name, isInternal }) => (isInternal ? [] : [name])).sort();
   return {
     partitions: (topic) => counts.get(topic) ?? null,
-    matching: (pattern) => external.filter((topic) => releasePatternMatches(pattern, topic)),
+    // One that this Node.js can't read may match anything: only members that are refused name such a pattern, and what they claim must not begin elsewhere.
+    matching: (pattern) => (isReadablePattern(pattern) ? external.filter((topic) => releasePatternMatches(pattern, topic)) : external),
   };
 }

@@ -163,6 +163,22 @@ describe('the leader of a group', () => {
     expect(missing.get('a')?.error).toMatchObject({ code: 'MILL_TOPIC_MISSING', message: expect.stringContaining('more') });
   });
 
+  it('refuses a member with a pattern that this Node.js can’t read, alone, and gives nobody what it claims', async () => {
+    const unreadable: Release = { shapes: [...ours.shapes, { ...shape(1, 'more'), topics: [], patterns: ['/returns-(/'] }] };
+    const joining = await leader().made.assign([member('a', { owned: ['0_0', '0_1'] }), member('b', { release: unreadable })]);
+    expect(joining.get('a')).toMatchObject({ activeTasks: [{ partition: 0 }, { partition: 1 }], error: null });
+    expect(joining.get('b')).toMatchObject({
+      activeTasks: [],
+      error: { code: 'MILL_TOPOLOGY_MISMATCH', message: expect.stringContaining('/returns-(/') },
+    });
+    const running = await leader().made.assign([
+      member('a', { owned: ['0_0'] }),
+      member('b', { owned: ['0_1', '1_0'], release: unreadable }),
+    ]);
+    expect(running.get('a')).toMatchObject({ activeTasks: [{ partition: 0 }], error: null, settled: false });
+    expect(running.get('b')?.error?.code).toBe('MILL_TOPOLOGY_MISMATCH');
+  });
+
   it('tells everybody what keeps it from assigning: topics, or a custom assignor', async () => {
     const missing = await leader({ planError: new MillraceError('MILL_TOPIC_MISSING', 'no topic') }).made.assign([
       member('a', { owned: ['0_1'] }),

@@ -59,6 +59,9 @@ function chosenVersion(versions: readonly PartVersion[], { accepted, incumbents 
  *
  * It is the one that the partition ran with, or that somebody claims it with; without either, the least of those that were there before. When nobody has that one or a larger one, it is the
  * largest there is.
+ *
+ * A version that nobody has any more is remembered by its fingerprint alone. A partition that ran with one, and with none of these, runs with the largest: that has what the other one kept, if any
+ * here does.
  */
 export function lowestSteps(steps: readonly SubTopologyShape[], { accepted, incumbents }: PartHistory): (partition: number) => number {
   const stepOf = ({ release }: ReleasedMember): { readonly step: number; readonly id: number } | null => {
@@ -68,6 +71,7 @@ export function lowestSteps(steps: readonly SubTopologyShape[], { accepted, incu
     }
     return null;
   };
+  const present = new Set(accepted.flatMap(({ release }) => release.shapes.map(shapeFingerprint)));
   const largest = Math.max(0, ...accepted.map((member) => stepOf(member)?.step ?? 0));
   const before = incumbents.flatMap((member) => stepOf(member)?.step ?? []);
   const least = before.length === 0 ? 0 : Math.min(...before);
@@ -76,13 +80,17 @@ export function lowestSteps(steps: readonly SubTopologyShape[], { accepted, incu
     steps.forEach((shape, step) => {
       for (const partition of running.get(shapeFingerprint(shape)) ?? []) ran.set(partition, Math.max(step, ran.get(partition) ?? 0));
     });
+  const ofNobody = new Set(
+    incumbents.flatMap(({ running }) => [...running].flatMap(([print, partitions]) => (present.has(print) ? [] : [...partitions]))),
+  );
   const claimed = new Map<number, number>();
   for (const member of accepted) {
     const known = stepOf(member);
     for (const { subTopology, partition } of member.ownedTasks)
       if (known?.id === subTopology) claimed.set(partition, Math.max(known.step, claimed.get(partition) ?? 0));
   }
-  return (partition) => Math.min(largest, Math.max(ran.get(partition) ?? least, claimed.get(partition) ?? 0));
+  return (partition) =>
+    Math.min(largest, Math.max(ran.get(partition) ?? (ofNobody.has(partition) ? largest : least), claimed.get(partition) ?? 0));
 }
 
 function sameVersion(version: PartVersion, shapes: readonly SubTopologyShape[], versions: readonly PartVersion[]): boolean {

@@ -127,6 +127,35 @@ describe('members of several releases in one group', () => {
     expect(readersOf(group, 'orders')).toEqual(['old-0', 'old-0', 'old-0', 'old-0']);
   });
 
+  it('refuse a third topology until one of the two has gone', () => {
+    const group = groupOf('first');
+    group.join('new', release('withSecondStore'));
+    group.settle();
+    const before = readersOf(group, 'orders');
+    group.join('newer', release('withRepartition'));
+    group.settle();
+    expect([group.members.map(({ id }) => id), readersOf(group, 'orders')]).toEqual([['old-0', 'new'], before]);
+    group.leave('old-0');
+    group.join('newer', release('withRepartition'));
+    group.settle();
+    expect(group.members.map(({ id }) => id)).toEqual(['new', 'newer']);
+  });
+
+  it('keep partitions with the stores that they had under a release that nobody has any more', () => {
+    const group = groupOf('first');
+    group.join('new', release('withSecondStore'));
+    group.settle();
+    const changed = readersOf(group, 'orders').flatMap((reader, partition) => (reader === 'new' ? [partition] : []));
+    expect(changed.length).toBeGreaterThan(0);
+    // The way forward: what was wrong with it is mended in a release that adds to it, and takes its place.
+    group.leave('new');
+    group.join('newer', release('withRepartition'));
+    group.settle();
+    for (const partition of changed) expect(readersOf(group, 'orders')[partition]).toBe('newer');
+    // As good as when it had not been there: the others are still shared.
+    expect(readersOf(group, 'orders')).toContain('old-0');
+  });
+
   it('ask a custom assignor for the tasks that the same members may run at a time', () => {
     const asked: string[] = [];
     const group = new ReleasesGroup({

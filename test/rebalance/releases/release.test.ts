@@ -22,6 +22,14 @@ import { builtRelease, releaseNames, someRelease } from './some-releases.js';
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
 const prints = ({ shapes }: Release): string[] => shapes.map(shapeFingerprint);
 
+const member = (memberId: string, release: Release, generation: number): ReleasedMember => ({
+  memberId,
+  release,
+  generation,
+  running: nothingContested,
+  ownedTasks: [],
+});
+
 describe('what a topology is to the group', () => {
   it('does not change with functions, stateless operators, their names and sinks', () => {
     expect(prints(someRelease('withStatelessSteps'))).toEqual(prints(someRelease('first')));
@@ -160,13 +168,6 @@ describe('two releases can’t share a group', () => {
   });
 
   it('then the members that were there before go on, and the others are told what differs', () => {
-    const member = (memberId: string, release: Release, generation: number): ReleasedMember => ({
-      memberId,
-      release,
-      generation,
-      running: nothingContested,
-      ownedTasks: [],
-    });
     const [old, changed] = [byValue('by-value', 'counts'), byValue('by-worth', 'counts')];
     const joined = acceptReleases([member('b', changed, -1), member('c', changed, -1), member('a', old, 4)]);
     expect(joined.accepted.map(({ memberId }) => memberId)).toEqual(['a']);
@@ -177,6 +178,45 @@ describe('two releases can’t share a group', () => {
     });
     // Nobody was there before: the majority is.
     expect([...acceptReleases([member('b', changed, -1), member('c', changed, -1), member('a', old, -1)]).refused.keys()]).toEqual(['a']);
+  });
+});
+
+describe('the group takes in', () => {
+  const refusedIn = (...members: readonly ReleasedMember[]): string[] => [...acceptReleases(members).refused.keys()];
+  const direct = builtRelease((builder) => builder.stream('orders', text).to('result'));
+  const byWay = builtRelease((builder) =>
+    builder
+      .stream('orders', text)
+      .repartition({ name: 'way', ...text })
+      .to('result'),
+  );
+
+  it('two topologies at a time: a third is told that an upgrade is under way', () => {
+    const upgrade = [member('a', someRelease('first'), 4), member('b', someRelease('withSecondStore'), 4)];
+    const joined = acceptReleases([...upgrade, member('c', someRelease('withRepartition'), -1)]);
+    expect(joined.accepted.map(({ memberId }) => memberId)).toEqual(['a', 'b']);
+    expect(joined.refused.get('c')).toMatchObject({
+      code: 'MILL_TOPOLOGY_MISMATCH',
+      message: expect.stringMatching(/upgrade is under way.*Finish the upgrade or go back/),
+    });
+    // One of the two is stopped, so the third is the second.
+    expect(refusedIn(member('a', someRelease('first'), 5), member('c', someRelease('withRepartition'), -1))).toEqual([]);
+    expect(refusedIn(...upgrade, member('c', someRelease('withStatelessSteps'), -1))).toEqual([]);
+  });
+
+  it('of a group that begins, the two that most members have', () => {
+    const all = ['withSecondStore', 'first', 'first', 'withSecondStore', 'merged'] as const;
+    expect(refusedIn(...all.map((name, index) => member(`${name} ${index}`, someRelease(name), -1)))).toEqual(['merged 4']);
+  });
+
+  it('every member of the last generation, whatever the others have', () => {
+    expect(refusedIn(...(['first', 'merged', 'withRepartition'] as const).map((name) => member(name, someRelease(name), 4)))).toEqual([]);
+  });
+
+  it('another instance of a release that runs, halfway through an upgrade that has no way back', () => {
+    expect(refusedIn(member('old', direct, 4), member('new', byWay, 4), member('restarted', direct, -1))).toEqual([]);
+    // What is in the repartition topic would stay there.
+    expect(refusedIn(member('new', byWay, 4), member('back', direct, -1))).toEqual(['back']);
   });
 });
 
