@@ -1,8 +1,8 @@
-import type { Release, SubTopologyShape } from '../rebalance/releases/release.js';
+import type { Release, SubTopologyShape, UnnamedResult } from '../rebalance/releases/release.js';
 import { layoutOf } from '../stores/segment-interval.js';
 import type { StoreSpec } from '../stores/store.js';
 import { watermarkWriters } from '../topology/event-time.js';
-import type { SubTopology, Topology, TopicRef } from '../topology/nodes.js';
+import type { SubTopology, Topology, TopologyNode, TopicRef } from '../topology/nodes.js';
 import { changelogTopic, qualifiedName } from '../topology/task-layout.js';
 import { topicPatternMatches } from '../topology/topic-pattern.js';
 
@@ -27,6 +27,7 @@ export function releaseOf(applicationId: string, topology: Topology): Release {
       }),
       feeds: sorted(feeds.map(full)),
       sinks: sorted(sub.sinkTopics.filter((topic) => !topic.internal).map(full)),
+      unnamed: unnamedResults(topology, sub),
       eventTime: Object.fromEntries(facts),
     };
   };
@@ -56,6 +57,16 @@ export function unreadablePatterns({ shapes }: Release): string[] {
 function patternOf(pattern: string): RegExp {
   const end = pattern.lastIndexOf('/');
   return new RegExp(pattern.slice(1, end), pattern.slice(end + 1));
+}
+
+function unnamedResults(topology: Topology, sub: SubTopology): UnnamedResult[] {
+  const nodes = sub.nodes.flatMap((name) => topology.nodes.get(name) ?? []);
+  const endsHere = (node: TopologyNode): boolean =>
+    node.kind === 'processor' && node.children.length === 0 && node.stores.length === 0 && node.isSide !== true;
+  return [
+    ...(nodes.some((node) => node.kind === 'sink' && typeof node.topic === 'function') ? (['sinks'] as const) : []),
+    ...(nodes.some(endsHere) ? (['steps'] as const) : []),
+  ];
 }
 
 /** What the keys and values of its changelog are made as. */

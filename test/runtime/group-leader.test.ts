@@ -20,7 +20,7 @@ afterEach(() => {
 const probingRebalanceInterval = 60_000;
 
 function shape(id: number, topic: string): SubTopologyShape {
-  return { id, topics: [topic], internal: [], patterns: [], stores: [], feeds: [], sinks: [], eventTime: {} };
+  return { id, topics: [topic], internal: [], patterns: [], stores: [], feeds: [], sinks: [], unnamed: [], eventTime: {} };
 }
 
 const ours: Release = { shapes: [shape(0, 'in')] };

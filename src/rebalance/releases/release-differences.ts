@@ -1,6 +1,6 @@
 /**
- * What keeps two releases out of one group: changes after which records or state would be lost, however slowly instances are exchanged. Pure; symmetric in what it compares, but told from the
- * view of `joining`, which is refused.
+ * What keeps two releases out of one group: changes after which records or state would be lost, however slowly instances are exchanged. Pure. It has a direction: `joining` is to read what is in
+ * the repartition topics of `running`, not the other way round, so an upgrade may be accepted whose way back is refused.
  */
 import type { Release, StoreShape, SubTopologyShape } from './release.js';
 
@@ -21,17 +21,31 @@ function changedStores(running: Release, joining: Release): string[] {
   });
 }
 
-/** What is in a repartition topic at the change belongs to results that go on: it would never be counted. */
+/** What is in a repartition topic at the change belongs to results that go on: it would never be counted. Results that no name tells of may go on. */
 function droppedTopics(running: Release, joining: Release): string[] {
   const read = new Set(joining.shapes.flatMap(({ internal }) => internal));
   const goesOn = new Set(joining.shapes.flatMap(({ stores, feeds, sinks }) => [...stores.map(({ name }) => name), ...feeds, ...sinks]));
-  return running.shapes.flatMap((shape) =>
-    shape.internal.flatMap((topic) => {
-      const results = [...shape.stores.map(({ name }) => name), ...shape.feeds, ...shape.sinks].filter((name) => goesOn.has(name));
-      if (read.has(topic) || results.length === 0) return [];
-      return [`the internal topic ${topic} would not be read any more, though ${results.join(', ')}, which it leads to, goes on`];
-    }),
+  const chosenAnew = joining.shapes.some(
+    (shape) => choosesSinks(shape) && !running.shapes.some((one) => choosesSinks(one) && isSameInput(one, shape)),
   );
+  const lossOf = (shape: SubTopologyShape): string | null => {
+    const results = [...shape.stores.map(({ name }) => name), ...shape.feeds, ...shape.sinks].filter((name) => goesOn.has(name));
+    if (results.length > 0) return `though ${results.join(', ')}, which it leads to, goes on`;
+    if (choosesSinks(shape)) return 'though what it leads to may go on: a function chooses the topic';
+    if (shape.unnamed.length > 0) return 'though what it leads to may go on: steps of the app that end without a sink or a store';
+    if (shape.sinks.length > 0 && chosenAnew)
+      return `though ${shape.sinks.join(', ')}, which it leads to, may go on: a function chooses a topic now`;
+    return null;
+  };
+  return running.shapes.flatMap((shape) => {
+    const loss = lossOf(shape);
+    const dropped = loss === null ? [] : shape.internal.filter((topic) => !read.has(topic));
+    return dropped.map((topic) => `the internal topic ${topic} would not be read any more, ${loss}`);
+  });
+}
+
+function choosesSinks({ unnamed }: SubTopologyShape): boolean {
+  return unnamed.includes('sinks');
 }
 
 /** Generated names count operators, so an operator more gives a store another name: it would begin empty, unnoticed. */

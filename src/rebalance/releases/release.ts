@@ -31,9 +31,14 @@ export interface SubTopologyShape {
   readonly feeds: readonly string[];
   /** Users' topics that it writes, as far as they are known by name; no part of the fingerprint. */
   readonly sinks: readonly string[];
+  /** What it makes that no name here speaks of; no part of the fingerprint. */
+  readonly unnamed: readonly UnnamedResult[];
   /** Of internal topics that carry event time: which sub-topologies, by number, send theirs through it. */
   readonly eventTime: Readonly<Record<string, string>>;
 }
+
+/** `sinks`: topics that a function chooses. `steps`: what the app does itself in a step that leads to no sink and uses no store. */
+export type UnnamedResult = 'sinks' | 'steps';
 
 export interface Release {
   readonly shapes: readonly SubTopologyShape[];
@@ -83,6 +88,7 @@ export function decodeRelease(text: string): Release {
       stores: (shape.stores ?? []).map(({ name, format, changelog }) => ({ name, format, changelog })),
       feeds: shape.feeds ?? [],
       sinks: shape.sinks ?? [],
+      unnamed: shape.unnamed ?? [],
       eventTime: shape.eventTime ?? {},
     })),
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { KStream } from '../../../src/dsl/kstream.js';
 import type { StreamsBuilder } from '../../../src/dsl/streams-builder.js';
 import { emptyAssignment } from '../../../src/rebalance/member-assignment.js';
 import { acceptReleases, type ReleasedMember } from '../../../src/rebalance/releases/accepted-releases.js';
@@ -146,6 +147,41 @@ describe('two releases can’t share a group', () => {
     expect(releaseDifferences(byValue('by-value', 'counts'), byValue('by-worth', 'counts'))).toEqual([
       'the internal topic app-by-value-repartition would not be read any more, though counts, result, which it leads to, goes on',
     ]);
+  });
+
+  const byWayOf = (name: string, end: (stream: KStream<string, string>) => unknown): Release =>
+    builtRelease((builder) => {
+      end(builder.stream('orders', text).repartition({ name, ...text }));
+    });
+
+  it.each([
+    ['a topic that a function chooses', (stream: KStream<string, string>) => stream.to(() => 'result'), /a function chooses the topic/],
+    ['a step without a sink', (stream: KStream<string, string>) => stream.foreach(() => undefined), /end without a sink/],
+  ])('when what is in a repartition topic would be lost to %s', (_, end, what) => {
+    expect(releaseDifferences(byWayOf('one', end), byWayOf('other', end))).toEqual([expect.stringMatching(what)]);
+    // It may go on without a repartition.
+    const without = builtRelease((builder) => {
+      end(builder.stream('orders', text));
+    });
+    expect(releaseDifferences(byWayOf('one', end), without)).toEqual([expect.stringMatching(what)]);
+    expect(releaseDifferences(without, byWayOf('one', end))).toEqual([]);
+    expect(releaseDifferences(byWayOf('one', end), byWayOf('one', end))).toEqual([]);
+  });
+
+  it('when a function chooses from now on what was a topic by name', () => {
+    const byName = byWayOf('one', (stream) => stream.to('result'));
+    expect(
+      releaseDifferences(
+        byName,
+        byWayOf('other', (stream) => stream.to(() => 'result')),
+      ).join(),
+    ).toContain('result, which it leads to, may go on');
+    expect(
+      releaseDifferences(
+        byName,
+        byWayOf('other', (stream) => stream.to('another')),
+      ),
+    ).toEqual([]);
   });
 
   it('when a generated name has moved, so that a store would begin empty', () => {
