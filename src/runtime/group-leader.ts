@@ -66,28 +66,25 @@ export class GroupLeader {
     }
     try {
       const current = await plans.refresh();
-      const refused = this.unreadable(members);
+      const releases = this.releasesOf(members);
       const own = releaseFingerprint(this.options.release);
-      const isMixed = members.some((member) => {
-        const release = this.releaseOf(member);
-        return release !== null && releaseFingerprint(release) !== own;
-      });
-      if (isMixed) return await this.planMix(members, refused);
+      if ([...releases.values()].some((release) => release === null || releaseFingerprint(release) !== own))
+        return await this.planMix(members, releases);
       const endOffsetSums = await this.endOffsetSums(current.specs);
-      return planAssignment({ tasks: current.specs, members, assignor, settings, endOffsetSums, refused });
+      return planAssignment({ tasks: current.specs, members, assignor, settings, endOffsetSums });
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code === 'MILL_TRANSPORT') throw error;
       return planFailure(members, { code: error.code, message: error.message }, inputs);
     }
   }
 
-  private async planMix(members: readonly JoinedMember[], unreadable: ReadonlyMap<string, AssignmentError>): Promise<AssignmentPlan> {
+  private async planMix(members: readonly JoinedMember[], releases: ReadonlyMap<string, Release | null>): Promise<AssignmentPlan> {
     const { port, assignor, settings, logger } = this.options;
     const released = members
-      .flatMap((member) => releasedMember(member, this.releaseOf(member)))
+      .flatMap((member) => releasedMember(member, releases.get(member.memberId) ?? null))
       .map((member): ReleasedMember => {
-        const refusal = unreadable.get(member.memberId);
-        return refusal === undefined ? member : { ...member, refusal };
+        const patterns = unreadablePatterns(member.release);
+        return patterns.length === 0 ? member : { ...member, refusal: unreadable(patterns) };
       });
     const mix = mixReleases(
       released,
@@ -96,32 +93,27 @@ export class GroupLeader {
         released.flatMap(({ release, refusal }) => (refusal === undefined ? [release] : [])),
       ),
     );
-    const releases = new Set(released.map(({ release }) => releaseFingerprint(release))).size;
-    logger.info({ releases, refused: [...mix.refused.keys()] }, 'the group has members with different releases of the topology');
-    return planMixed(mix, unreadable, { members, assignor, settings, endOffsetSums: await this.endOffsetSums(mix.tasks) });
+    const unknown = new Map(
+      [...releases].flatMap(([memberId, release]) => (release === null ? [[memberId, unknownRelease] as const] : [])),
+    );
+    const different = new Set(released.map(({ release }) => releaseFingerprint(release))).size;
+    const refused = [...unknown.keys(), ...mix.refused.keys()];
+    logger.info({ releases: different, refused }, 'the group has members with different releases of the topology');
+    return planMixed(mix, unknown, { members, assignor, settings, endOffsetSums: await this.endOffsetSums(mix.tasks) });
   }
 
-  /** null: it is a version of Millrace that does not say, and its topology is another one. */
-  private releaseOf({ subscription }: JoinedMember): Release | null {
-    if (subscription === null || subscription.release !== null) return subscription?.release ?? null;
-    return subscription.topologyFingerprint === this.options.topologyFingerprint ? this.options.release : null;
-  }
-
-  /** Members whose topology this leader can't make out: they alone are refused. */
-  private unreadable(members: readonly JoinedMember[]): ReadonlyMap<string, AssignmentError> {
-    const refused = new Map<string, AssignmentError>();
-    for (const member of members) {
-      if (member.subscription === null) continue;
-      const release = this.releaseOf(member);
-      const patterns = release === null ? [] : unreadablePatterns(release);
-      if (release !== null && patterns.length === 0) continue;
-      const message =
-        release === null
-          ? 'the leader of the group runs another topology under this applicationId, and this version of Millrace does not tell it enough to share the group: deploy the new version first, then the new topology'
-          : `the topology reads ${patterns.join(', ')}, which the leader of the group can't read with its Node.js ${process.version}: write it in an older syntax, or deploy the newer Node.js on all instances first`;
-      refused.set(member.memberId, { code: 'MILL_TOPOLOGY_MISMATCH', message });
-    }
-    return refused;
+  /**
+   * Of the members that are understood, by id. One that runs a version of Millrace that does not say has the release of whoever has the same topology; null: nobody has.
+   */
+  private releasesOf(members: readonly JoinedMember[]): ReadonlyMap<string, Release | null> {
+    const subscriptions = members.flatMap(({ memberId, subscription }) => (subscription === null ? [] : [{ memberId, ...subscription }]));
+    const known = new Map(
+      subscriptions.flatMap(({ topologyFingerprint, release }) => (release === null ? [] : [[topologyFingerprint, release] as const])),
+    );
+    known.set(this.options.topologyFingerprint, this.options.release);
+    return new Map(
+      subscriptions.map(({ memberId, topologyFingerprint, release }) => [memberId, release ?? known.get(topologyFingerprint) ?? null]),
+    );
   }
 
   /** Unknown ends are no reason not to assign: without them no task waits for a copy. */
@@ -145,6 +137,19 @@ export class GroupLeader {
       return new Map();
     }
   }
+}
+
+const unknownRelease: AssignmentError = {
+  code: 'MILL_TOPOLOGY_MISMATCH',
+  message:
+    'the members of the group that tell their release have another topology than this one, and this version of Millrace does not tell enough to share the group with them: deploy the new version first, then the new topology',
+};
+
+function unreadable(patterns: readonly string[]): AssignmentError {
+  return {
+    code: 'MILL_TOPOLOGY_MISMATCH',
+    message: `the topology reads ${patterns.join(', ')}, which the leader of the group can't read with its Node.js ${process.version}: write it in an older syntax, or deploy the newer Node.js on all instances first`,
+  };
 }
 
 /** What the leader told this member, as an error of its own. */

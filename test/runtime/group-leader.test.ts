@@ -150,6 +150,7 @@ describe('the leader of a group', () => {
 
   it('gives nothing to members of another topology, and says why', async () => {
     const assignments = await leader().made.assign([member('a'), member('b', { fingerprint: 'other' })]);
+    expect(assignments.get('a')?.error).toBeNull();
     expect(assignments.get('b')).toMatchObject({ activeTasks: [], error: { code: 'MILL_TOPOLOGY_MISMATCH' } });
     expect(assignments.get('a')?.activeTasks).toHaveLength(2);
   });
@@ -177,6 +178,27 @@ describe('the leader of a group', () => {
     ]);
     expect(running.get('a')).toMatchObject({ activeTasks: [{ partition: 0 }], error: null, settled: false });
     expect(running.get('b')?.error?.code).toBe('MILL_TOPOLOGY_MISMATCH');
+  });
+
+  it('lets nobody begin what a member without a known release runs, until it has given that up', async () => {
+    const before = member('before', { fingerprint: 'other', owned: ['0_0', '0_1'] });
+    for (const others of [[member('a')], [member('a', { owned: ['0_0'] }), member('b', { release: next, fingerprint: 'next' })]]) {
+      const tasks = async (all: readonly JoinedMember[]) =>
+        [...(await leader().made.assign(all))].flatMap(([id, { activeTasks }]) => activeTasks.map((task) => `${id} ${formatTaskId(task)}`));
+      const kept = others.flatMap(({ memberId, subscription }) =>
+        subscription!.ownedTasks.map((task) => `${memberId} ${formatTaskId(task)}`),
+      );
+      expect(await tasks([before, ...others])).toEqual(kept);
+      expect((await tasks([member('before', { fingerprint: 'other' }), ...others])).length).toBeGreaterThan(kept.length);
+    }
+  });
+
+  it('knows a release that a member does not tell by another member with the same topology, and keeps what runs of it', async () => {
+    const [before, same] = [member('before', { fingerprint: 'next', owned: ['1_0'] }), member('b', { fingerprint: 'next', release: next })];
+    const assignments = await leader().made.assign([member('a'), before, same]);
+    const holders = [...assignments].filter(([id, { activeTasks }]) => activeTasks.map(formatTaskId).includes(id === 'a' ? '0_0' : '1_0'));
+    expect(holders.map(([id]) => id)).toEqual(['before']);
+    expect(assignments.get('before')?.error).toBeNull();
   });
 
   it('tells everybody what keeps it from assigning: topics, or a custom assignor', async () => {

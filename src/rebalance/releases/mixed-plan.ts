@@ -2,7 +2,7 @@
 import { planAssignment, type AssignmentPlan, type JoinedMember, type PlanInput } from '../assignment-plan.js';
 import type { AssignmentError, MemberAssignment } from '../member-assignment.js';
 import type { JoinedSubscription } from '../member-subscription.js';
-import type { TaskId } from '../task-id.js';
+import { formatTaskId, type TaskId } from '../task-id.js';
 import type { ReleasedMember } from './accepted-releases.js';
 import type { Release } from './release.js';
 import type { ReleaseMix } from './release-mix.js';
@@ -23,7 +23,11 @@ export function releasedMember({ memberId, subscription }: JoinedMember, release
   ];
 }
 
-/** @param refused members of which no release is known, besides those that the mix refuses */
+/**
+ * What a member without a known release runs is known by its own numbers alone, and those say nothing here: nothing begins anywhere until it has given that up.
+ *
+ * @param refused members of which no release is known, besides those that the mix refuses
+ */
 export function planMixed(
   mix: ReleaseMix,
   refused: ReadonlyMap<string, AssignmentError>,
@@ -33,11 +37,14 @@ export function planMixed(
     const { memberId, subscription } = member;
     return subscription === null ? member : { ...member, subscription: inCommon(subscription, (task) => mix.commonTask(memberId, task)) };
   });
+  const unknownRun = input.members.some(
+    ({ memberId, subscription }) => refused.has(memberId) && (subscription?.ownedTasks ?? []).length > 0,
+  );
   const plan = planAssignment({
     ...input,
     members,
     tasks: mix.tasks,
-    heldUp: mix.heldUp,
+    heldUp: unknownRun ? new Set(mix.tasks.map(({ task }) => formatTaskId(task))) : mix.heldUp,
     refused: new Map([...refused, ...mix.refused]),
   });
   const running = mix.remember(new Map([...plan.assignments].map(([memberId, { activeTasks }]) => [memberId, activeTasks])));
