@@ -39,6 +39,21 @@ const releases = {
       .groupByKey()
       .count({ materialized: { storeName: 'again' } });
   },
+  storeAndPart: (builder: StreamsBuilder): void => {
+    releases.anotherStore(builder);
+    counts(builder, 'returns', 'by-return', 'returned');
+  },
+  /** The same results by way of a repartition topic. */
+  byWay: (builder: StreamsBuilder): void => {
+    builder
+      .stream('orders', text)
+      .repartition({ name: 'way', ...text })
+      .groupByKey()
+      .count({ materialized: { storeName: 'by-order' } })
+      .toStream()
+      .mapValues(String)
+      .to('counts', text);
+  },
   /** One part where the old release has nothing of the kind: both topics in one store. */
   merged: (builder: StreamsBuilder): void => {
     builder
@@ -162,6 +177,36 @@ describe('a rolling upgrade', () => {
     await untilCounted('counts', 2);
     expect(old.state).toBe('running');
     expect(old.metrics().epochs?.failedEpochs).toBe(0);
+  });
+
+  it('refuses a third topology while it is under way; then the store of the second goes on in the third', async () => {
+    const old = await start('old');
+    const next = await start('anotherStore');
+    await untilSettled([old, next], partitions);
+    const third = apps.app(topologyOf('storeAndPart'), memory);
+    await expect(third.start()).rejects.toMatchObject({
+      code: 'MILL_TOPOLOGY_MISMATCH',
+      message: expect.stringContaining('An upgrade is under way'),
+    });
+    feed();
+    await untilCounted('counts', 1);
+    expect([old.state, next.state]).toEqual(['running', 'running']);
+    await old.close();
+    const last = await start('storeAndPart');
+    await untilSettled([next, last], 2 * partitions);
+    feed();
+    await untilCounted('counts', 2);
+  });
+
+  it('goes on halfway when an instance of the old release is started again, though there is no way back from the new one', async () => {
+    const [first, second] = [await start('old'), await start('old')];
+    const next = await start('byWay');
+    await second.close();
+    const again = await start('old');
+    await until('it has its share', () => owned(again).length > 0);
+    expect([first.state, next.state]).toEqual(['running', 'running']);
+    feed();
+    await untilCounted('counts', 1);
   });
 
   it('refuses a static member that comes back with such a release, and gives its tasks to the others', async () => {
