@@ -2,6 +2,7 @@
  * Slices: event time cut so finely that each window consists of whole ones. All records of a slice belong to the same windows, so an aggregate of the slice can stand for them: that is what
  * windows in two stages rest on. A window of `size` ms that starts every `slide` ms gives slices of their greatest common divisor.
  */
+import { MillraceError } from '../errors.js';
 import type { TimeWindows } from './time-windows.js';
 import type { WindowAssigner } from './windowing/window-assigner.js';
 
@@ -45,10 +46,33 @@ export function slicesOf(windows: TimeWindows): Slices {
   };
 }
 
-/** null: records of these windows can't be folded before they are in them. A watermark closes them, so no record does. */
-export function slicesOfAssigner({ time, merges, size, slices, defaultTrigger }: WindowAssigner): Slices | null {
+/**
+ * null: records of these windows can't be folded before they are in them. A watermark closes them, so no record does.
+ *
+ * @throws MILL_TOPOLOGY_INVALID when `slices` of the assigner is nothing that cuts its windows into whole slices
+ */
+export function slicesOfAssigner<V>({ name, time, merges, size, slices, defaultTrigger }: WindowAssigner<V>): Slices | null {
   if (time !== 'event' || defaultTrigger !== 'event' || merges || slices === undefined || slices === null) return null;
-  return { ...slices, overlap: slices.width !== size, closesAt: () => Infinity };
+  const { width, offset } = checkedSpan(name, size, slices);
+  return { width, offset, overlap: width !== size, closesAt: () => Infinity };
+}
+
+/** Assigners are also written by users: slices of a wrong width would put records into windows that are not theirs. */
+function checkedSpan(name: string, size: number | null, given: unknown): SliceSpan {
+  const wrong = (message: string): MillraceError =>
+    new MillraceError('MILL_TOPOLOGY_INVALID', `\`slices\` of assigner ${name} ${message}.`);
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw wrong(`must be an object { width, offset } or null, not ${String(given)}`);
+  const { width, offset } = given as Partial<Record<keyof SliceSpan, unknown>>;
+  if (!isWhole(width) || width <= 0) throw wrong(`needs \`width\`: a whole number of ms above 0, not ${String(width)}`);
+  if (!isWhole(offset)) throw wrong(`needs \`offset\`: a whole number of ms, not ${String(offset)}`);
+  if (size !== null && size % width !== 0)
+    throw wrong(`has a \`width\` of ${width} ms, and its windows of ${size} ms do not consist of whole slices`);
+  return { width, offset };
+}
+
+function isWhole(given: unknown): given is number {
+  return Number.isSafeInteger(given);
 }
 
 function greatestCommonDivisor(a: number, b: number): number {

@@ -395,4 +395,23 @@ describe('what windows in two stages refuse', () => {
   it('but takes the default trigger by its name', () => {
     expect(windowed(minute, {}, { trigger: eventTimeTrigger() })).not.toThrow();
   });
+
+  it.each<[unknown, RegExp]>([
+    [{ width: 0, offset: 0 }, /slices.* mine needs `width`: a whole number of ms above 0, not 0/],
+    [{ width: NaN, offset: 0 }, /not NaN/],
+    [{ width: -10, offset: 0 }, /not -10/],
+    [{ width: 2.5, offset: 0 }, /not 2.5/],
+    [{ width: '10', offset: 0 }, /needs `width`/],
+    [{}, /needs `width`.*not undefined/],
+    [{ width: 10 }, /needs `offset`: a whole number of ms, not undefined/],
+    [{ width: 10, offset: NaN }, /needs `offset`/],
+    [{ width: 100, offset: 0 }, /windows of 10 ms do not consist of whole slices/],
+    [{ width: 4, offset: 0 }, /do not consist of whole slices/],
+    ['x', /must be an object/],
+    [[10, 0], /must be an object/],
+  ])('slices of a custom assigner that put records into windows that are not theirs: %j', (slices, message) => {
+    const assigner = { ...tumblingEventTime({ size: 10 }), name: 'mine', slices } as WindowAssigner;
+    expect(windowed(assigner)).toThrow(message);
+    expect(windowed(assigner)).toThrow(expect.objectContaining({ code: 'MILL_TOPOLOGY_INVALID' }));
+  });
 });

@@ -13,7 +13,7 @@ export interface WindowAssigner<V = unknown> {
   readonly size: number | null;
   /**
    * For `twoStage`: event time is cut into slices of `width` ms that start at multiples of it plus `offset`, and `assign` gives all records of a slice the same windows, one at least,
-   * whatever their values. Absent: records can't be folded before they are in their windows.
+   * whatever their values. Whole numbers; `size` is a multiple of `width`; anything else is MILL_TOPOLOGY_INVALID where `twoStage` is asked for. Absent: records can't be folded before they are in their windows.
    */
   readonly slices?: SliceSpan | null;
   /** When its windows fire if nothing else is said. */
