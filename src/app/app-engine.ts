@@ -38,6 +38,9 @@ export interface BoundedWork {
   untilComplete(signal: AbortSignal): Promise<EndOffsets>;
 }
 
+/** Of the time that a `close` may take; the rest is for the last commit and for leaving the group. */
+export const handoverShare = 0.5;
+
 /**
  * What runs the topology of an app: one stream thread in the caller's JavaScript thread (`LocalEngine`), or several in workers (`ThreadedEngine`). The app keeps the
  * state and decides what follows from an error; the engine works.
@@ -51,8 +54,9 @@ export interface AppEngine {
    *
    * @param clean whether what is processed is committed before
    * @param leaveGroup whether other instances get the tasks now; null: as is the rule for the member
+   * @param handoverMs how long the tasks may go on until the other instances have heard of it
    */
-  close(clean: boolean, leaveGroup: boolean | null): Promise<void>;
+  close(clean: boolean, leaveGroup: boolean | null, handoverMs: number): Promise<void>;
   /** Lets go of everything without waiting for it: the group and the broker notice by their timeouts. */
   abandon(): Promise<void>;
   /** Ends a clean `close` that is under way, without a commit. */

@@ -88,8 +88,9 @@ export class AppParts {
    *
    * @param clean whether what is processed is committed before
    * @param leaveGroup whether other instances get the tasks now; null: as is the rule for the member
+   * @param handoverMs how long the tasks may go on until the other instances have heard of it; tasks that do not run are handed over at once
    */
-  async close(clean: boolean, leaveGroup: boolean | null): Promise<void> {
+  async close(clean: boolean, leaveGroup: boolean | null, handoverMs: number): Promise<void> {
     this.closed.abort(new MillraceError('MILL_STATE_INVALID', 'the app is being shut down'));
     const faults: unknown[] = [];
     const step = async (work: () => Promise<unknown> | undefined): Promise<void> => {
@@ -104,9 +105,9 @@ export class AppParts {
     if (built !== null) {
       built.chores.stop();
       built.leader.cancelProbe();
-      if (clean) await step(() => built.member.leave(leaveGroup));
+      if (clean) await step(() => built.member.leave(leaveGroup, built.thread.standsStill ? 0 : handoverMs));
       await step(() => built.thread.stop(clean));
-      if (!clean) await step(() => built.member.leave());
+      if (!clean) await step(() => built.member.leave(null, 0));
     }
     await step(() => this.globals?.close());
     await step(() => Promise.all(this.ports.map((port) => port.close())));

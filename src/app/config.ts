@@ -42,7 +42,7 @@ export interface StreamsConfig {
   readonly compressionType?: CompressionType;
   /** Stream threads, 1 to 128. Default 1, in the caller's own JavaScript thread. More run in workers, and need the topology as a module: `StreamsApp.fromModule`. */
   readonly threads?: number;
-  /** Limits of the JavaScript heap of each thread, of `threads` above 1. Default: Node's own. */
+  /** Limits of the JavaScript heap of each thread, of `threads` above 1; one huge allocation beyond them may end the process all the same. Default: Node's own. */
   readonly threadResourceLimits?: ThreadResourceLimits;
   /**
    * Directory of the local state, for this instance alone. Default: a folder of its own for each instance under `millrace` in the system's temporary

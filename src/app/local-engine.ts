@@ -32,8 +32,8 @@ export class LocalEngine implements AppEngine {
     return this.parts.open(options);
   }
 
-  close(clean: boolean, leaveGroup: boolean | null): Promise<void> {
-    return this.parts.close(clean, leaveGroup);
+  close(clean: boolean, leaveGroup: boolean | null, handoverMs: number): Promise<void> {
+    return this.parts.close(clean, leaveGroup, handoverMs);
   }
 
   abandon(): Promise<void> {

@@ -12,7 +12,7 @@ import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { StoreReads } from '../queries/store-reads.js';
-import type { AppEngine, EngineParts, ThreadPool } from './app-engine.js';
+import { handoverShare, type AppEngine, type EngineParts, type ThreadPool } from './app-engine.js';
 import { StoreAccess } from './store-access.js';
 import { runBounded, type RunSummary, type RunUntilEndOptions } from './run-until-end.js';
 import type { AppMetrics } from './app-metrics.js';
@@ -452,7 +452,7 @@ export class StreamsApp extends StoreAccess {
     }
     if (this.currentState === 'notRunning' || this.currentState === 'error') return;
     this.become('pendingShutdown');
-    const done = this.shutDown('notRunning', true, leaveGroup);
+    const done = this.shutDown('notRunning', true, leaveGroup, handoverShare * timeout);
     const timer = new AbortController();
     const isLate = (): 'late' => 'late';
     const late = delay(timeout, timer.signal).then(isLate, isLate);
@@ -466,8 +466,8 @@ export class StreamsApp extends StoreAccess {
     throw new MillraceError('MILL_CLOSE_TIMEOUT', `the app did not close within ${timeout} ms`);
   }
 
-  private shutDown(end: 'notRunning' | 'error', clean: boolean, leaveGroup: boolean | null = null): Promise<void> {
-    this.ending ??= this.engine.close(clean, leaveGroup).finally(() => {
+  private shutDown(end: 'notRunning' | 'error', clean: boolean, leaveGroup: boolean | null = null, handoverMs = 0): Promise<void> {
+    this.ending ??= this.engine.close(clean, leaveGroup, handoverMs).finally(() => {
       this.become(end);
     });
     return this.ending;

@@ -6,7 +6,10 @@ import { nearest } from '../errors/checked-options.js';
  * it; for those there is `maxMemoryBytes`.
  */
 export interface ThreadResourceLimits {
-  /** The main heap. A thread that needs more ends with MILL_THREAD_CRASHED, and the uncaught-error handler says what follows. */
+  /**
+   * The main heap. A thread that comes to need more ends with MILL_THREAD_CRASHED, and the uncaught-error handler says what follows. A single allocation that is larger than Node's
+   * leeway past the limit (a large `Map` that grows, a huge array) ends the whole process.
+   */
   readonly maxOldGenerationSizeMb?: number;
   /** The heap of young objects. */
   readonly maxYoungGenerationSizeMb?: number;

@@ -136,7 +136,7 @@ export class GroupMachine {
         if (this.heartbeatWanted() && this.session.isIdle) this.sendHeartbeat();
         return;
       case 'leaveRequested':
-        if (this.phaseNow !== 'leaving') this.onLeaveRequested(event.leaveGroup);
+        if (this.phaseNow !== 'leaving') this.onLeaveRequested(event.leaveGroup, event.handoverMs);
         return;
       case 'gaveUp':
         this.breakDown();
@@ -319,10 +319,10 @@ export class GroupMachine {
 
   // Leaving
 
-  private onLeaveRequested(leaveGroup: boolean | null): void {
+  private onLeaveRequested(leaveGroup: boolean | null, ms?: number): void {
     if (leaveGroup !== null) this.saysGoodbye = leaveGroup;
-    const hasTasks = this.phaseNow === 'stable' && !this.ownership.isEmpty && !this.session.doubtful(this.now);
-    if (hasTasks && this.saysGoodbye && this.handover.begin(this.now, this.config.heartbeatIntervalMs)) this.onRejoinRequested();
+    const runs = this.phaseNow === 'stable' && !this.ownership.isEmpty && !this.session.doubtful(this.now);
+    if (runs && this.saysGoodbye && this.handover.begin(this.now, this.config.heartbeatIntervalMs, ms)) this.onRejoinRequested();
     else this.leaveNow();
   }
 

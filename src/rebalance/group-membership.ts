@@ -22,9 +22,9 @@ export interface GroupMembership {
   start(): Promise<void>;
   /**
    * Gives up all tasks (`onRevoked`, awaited) and leaves. With `leaveGroup` false, the default of a static member, the broker keeps the member, and its tasks for it, until its
-   * session ends. Never rejects.
+   * session ends. Before that the tasks may go on for `handoverMs` at most, until the others have heard of it; 0: they do not run any more. Never rejects.
    */
-  leave(leaveGroup?: boolean | null): Promise<void>;
+  leave(leaveGroup?: boolean | null, handoverMs?: number): Promise<void>;
   /** Ends everything at once: no callback, no goodbye. The broker drops the member when its session ends. */
   stop(): void;
   /** What fences commits: goes into TxnOffsetCommit and OffsetCommit. Read it anew for every request: a rebalance changes it while kept tasks run on. */

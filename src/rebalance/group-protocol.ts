@@ -36,7 +36,8 @@ export type MemberEvent =
   | { readonly kind: 'tick' }
   | { readonly kind: 'revocationDone'; readonly revocation: number }
   /** `leaveGroup` false: the broker keeps the member until its session ends; null: as static members do or not. */
-  | { readonly kind: 'leaveRequested'; readonly leaveGroup: boolean | null }
+  /** `handoverMs`: how long it may go on until the others have heard of it; absent: as long as is the rule. */
+  | { readonly kind: 'leaveRequested'; readonly leaveGroup: boolean | null; readonly handoverMs?: number }
   /** The member can't go on, for a reason that its driver knows and reports itself. */
   | { readonly kind: 'gaveUp' };
 

@@ -20,10 +20,14 @@ export class Handover {
     return this.until;
   }
 
-  /** False: there is nobody to hand over to, or they have been asked before. */
-  begin(now: number, heartbeatIntervalMs: number): boolean {
-    if (this.members < 2 || this.isOn) return false;
-    this.until = now + patience.heartbeats * heartbeatIntervalMs + patience.ms;
+  /**
+   * False: there is nobody to hand over to, no time for it, or they have been asked before.
+   *
+   * @param mostMs what whoever waits for the end can spare
+   */
+  begin(now: number, heartbeatIntervalMs: number, mostMs = Infinity): boolean {
+    if (this.members < 2 || this.isOn || mostMs <= 0) return false;
+    this.until = now + Math.min(mostMs, patience.heartbeats * heartbeatIntervalMs + patience.ms);
     return true;
   }
 

@@ -102,8 +102,8 @@ export abstract class MemberShell<
       throw new MillraceError('MILL_STATE_INVALID', `The member of group "${groupId}" was stopped before it had joined.`);
   }
 
-  async leave(leaveGroup: boolean | null = null): Promise<void> {
-    this.dispatch({ kind: 'leaveRequested', leaveGroup });
+  async leave(leaveGroup: boolean | null = null, handoverMs?: number): Promise<void> {
+    this.dispatch({ kind: 'leaveRequested', leaveGroup, ...(handoverMs !== undefined && { handoverMs }) });
     await this.until(() => this.hasEnded);
     this.stop();
   }

@@ -481,6 +481,11 @@ export class StreamThread {
     if (faults.length > 0) throw faults[0];
   }
 
+  /** It has failed or ended: nothing is processed until the app decides, if ever. */
+  get standsStill(): boolean {
+    return this.halted || this.stopped;
+  }
+
   /** Lets go of everybody who waits: for a commit, a pause, the app's decision. */
   private end(): void {
     this.stopped = true;

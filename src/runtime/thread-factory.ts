@@ -193,7 +193,8 @@ export function buildThread(
       serde: (serde, node, part) => settings.serdes.compiled(serde, node, part),
     };
   };
-  const keepsRows = new Set(topology.subTopologies.filter(({ stores }) => stores.length > 0).map(({ id }) => id));
+  const isOnDisk = (name: string): boolean => (topology.stores.get(name)?.spec.engine ?? settings.storeEngine) === 'leveldb';
+  const keepsDatabase = new Set(topology.subTopologies.filter(({ stores }) => stores.some(isOnDisk)).map(({ id }) => id));
   const states = new StateOpener({
     open: (options, shared) => localState.open(options, shared),
     taskDirectory: (taskId) => stateDirectory.taskDirectory(taskId),
@@ -205,7 +206,7 @@ export function buildThread(
         return settings.cacheBytes;
       },
       get wanted() {
-        return [...member.ownedTasks.map(formatTaskId), ...standbys.ids].filter((id) => keepsRows.has(parseTaskId(id).subTopology));
+        return [...member.ownedTasks.map(formatTaskId), ...standbys.ids].filter((id) => keepsDatabase.has(parseTaskId(id).subTopology));
       },
     },
     logger,

@@ -82,7 +82,7 @@ export class EngineMemory {
     this.hasWarned = true;
     this.logger.warn(
       { databases: this.shares.size, bytes: used, storeEngineMaxBytes: total },
-      'the LevelDB databases of this instance take more than storeEngineMaxBytes: each has its least',
+      'the LevelDB databases of this instance take more than storeEngineMaxBytes: those that are opened now have their least',
     );
   }
 }

@@ -350,6 +350,19 @@ describe('leaving', () => {
       }
     });
 
+    it('waits no longer than whoever closes it can spare, and not at all when nothing runs any more', () => {
+      const leave = (handoverMs: number): Driver =>
+        new Driver()
+          .tell({ kind: 'start' })
+          .find()
+          .joined()
+          .syncedBesideAnother('0_0', '0_1')
+          .tell({ kind: 'leaveRequested', leaveGroup: null, handoverMs });
+      expect(leave(0).kinds()).toEqual(['revoke']);
+      expect(leave(1000).wait(999).kinds()).toEqual([]);
+      expect(leave(1000).wait(1000).kinds()).toEqual(['revoke']);
+    });
+
     it('goes as ever when the leader does not know of handovers, or can’t assign', () => {
       const driver = begin().joined({ generation: 2 }).syncedBesideAnother('0_0', '0_1');
       expect(driver.kinds()).toEqual(['revoke']);

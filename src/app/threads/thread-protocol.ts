@@ -69,7 +69,7 @@ export type SentPage = readonly Element<unknown>[];
 export interface ThreadSide {
   readonly calls: {
     start: { takes: ThreadStart; gives: ThreadReport };
-    close: { takes: { readonly clean: boolean; readonly leaveGroup: boolean | null }; gives: ThreadReport };
+    close: { takes: { readonly clean: boolean; readonly leaveGroup: boolean | null; readonly handoverMs: number }; gives: ThreadReport };
     abandon: { takes: null; gives: null };
     untilComplete: { takes: null; gives: EndOffsets };
     read: { takes: { readonly read: ViewRead; readonly question: Question }; gives: SentRead };

@@ -60,7 +60,7 @@ export class ThreadWork {
       wire,
       {
         start: (options) => this.start(options),
-        close: ({ clean, leaveGroup }) => this.close(clean, leaveGroup),
+        close: ({ clean, leaveGroup, handoverMs }) => this.close(clean, leaveGroup, handoverMs),
         abandon: async () => {
           this.end();
           await this.parts?.abandon();
@@ -137,9 +137,9 @@ export class ThreadWork {
     return this.report();
   }
 
-  private async close(clean: boolean, leaveGroup: boolean | null): Promise<ThreadReport> {
+  private async close(clean: boolean, leaveGroup: boolean | null, handoverMs: number): Promise<ThreadReport> {
     this.end();
-    await this.parts?.close(clean, leaveGroup);
+    await this.parts?.close(clean, leaveGroup, handoverMs);
     return this.report();
   }
 

@@ -9,7 +9,15 @@ import type { InstanceDirectory } from '../../stores/state-directory.js';
 import { qualifiedName } from '../../topology/task-layout.js';
 import { topologyFingerprint } from '../../topology/fingerprint.js';
 import { storesOf } from '../../topology/stores-of.js';
-import type { AppEngine, BoundedWork, EndOffsets, EngineParts, StartOptions, ThreadPool } from '../app-engine.js';
+import {
+  handoverShare,
+  type AppEngine,
+  type BoundedWork,
+  type EndOffsets,
+  type EngineParts,
+  type StartOptions,
+  type ThreadPool,
+} from '../app-engine.js';
 import type { AppMetrics, OwnMetrics } from '../app-metrics.js';
 import type { StreamsConfig } from '../config.js';
 import { logReceived } from './bridged-logger.js';
@@ -89,14 +97,14 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
     return this.opening;
   }
 
-  async close(clean: boolean, leaveGroup: boolean | null): Promise<void> {
+  async close(clean: boolean, leaveGroup: boolean | null, handoverMs: number): Promise<void> {
     this.closed.abort(new MillraceError('MILL_STATE_INVALID', 'the app is being shut down'));
     const faults: unknown[] = [];
-    const ends = await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(clean, leaveGroup)));
+    const ends = await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(clean, leaveGroup, handoverMs)));
     for (const end of ends) if (end.status === 'rejected') faults.push(end.reason);
     await this.opening?.catch(() => undefined);
     // A thread that was begun as the first await here went on.
-    await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(false, leaveGroup)));
+    await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(false, leaveGroup, 0)));
     clearInterval(this.beats);
     await this.directory?.release();
     for (const fault of faults) this.parts.config.logger.error({ err: fault }, 'a stream thread failed to close');
@@ -181,7 +189,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
         () => null,
       );
       try {
-        if ((await Promise.race([worker.close(true, true), late])) === 'late') {
+        if ((await Promise.race([worker.close(true, true, handoverShare * timeoutMs), late])) === 'late') {
           await worker.abandon();
           throw new MillraceError('MILL_CLOSE_TIMEOUT', `stream thread ${index} did not end within ${timeoutMs} ms`, {
             details: { thread: index },
@@ -240,7 +248,7 @@ export class ThreadedEngine implements AppEngine, ThreadPool {
     try {
       await worker.start(startOf(options));
     } catch (error) {
-      await worker.close(false, null).catch(() => undefined);
+      await worker.close(false, null, 0).catch(() => undefined);
       throw error;
     }
   }

@@ -85,11 +85,11 @@ export class WorkerThread {
   }
 
   /** Closes in good order, and ends the worker. Does nothing when it is gone. */
-  async close(clean: boolean, leaveGroup: boolean | null): Promise<void> {
+  async close(clean: boolean, leaveGroup: boolean | null, handoverMs: number): Promise<void> {
     if (this.phase === 'gone') return;
     this.phase = 'ending';
     try {
-      this.report = await this.line.call('close', { clean, leaveGroup });
+      this.report = await this.line.call('close', { clean, leaveGroup, handoverMs });
     } finally {
       await this.terminate();
     }
