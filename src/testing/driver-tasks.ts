@@ -32,6 +32,7 @@ import { DriverQueryHost } from './driver-query-host.js';
 import type { DriverTopics } from './driver-topics.js';
 import type { TestDriverConfig } from './test-driver-config.js';
 import type { Randomness } from '../processors/randomness.js';
+import type { ReachedWatermark } from './harness-snapshot.js';
 import { seededRandomness } from './seeded-randomness.js';
 import type { TopicLog } from './topic-log.js';
 
@@ -44,6 +45,8 @@ export interface DriverTasksOptions {
   readonly wallClock: () => number;
   /** Fills the stores before any task begins. */
   readonly restore: RestoreStores | null;
+  /** The watermark that an earlier life of a task had reached, as an app finds it beside the committed offsets. -Infinity: none. */
+  readonly reached: (id: TaskId) => number;
 }
 
 /** Gets the store of that name and partition. */
@@ -192,6 +195,15 @@ export class DriverTasks {
     return explainWatermarks(this.options.topology, tasks, operator, this.options.wallClock());
   }
 
+  /** How far event time is in each task, as a commit would keep it. */
+  reached(): ReachedWatermark[] {
+    return this.tasks.map(({ active: { task }, subTopology }) => ({
+      subTopology: subTopology.id,
+      partition: task.partition,
+      watermark: task.watermark(),
+    }));
+  }
+
   async close(): Promise<void> {
     this.isClosed = true;
     for (const { active } of this.tasks) await active.close(true);
@@ -256,6 +268,7 @@ export class DriverTasks {
         sourceNode: topics.sourceOf(topic, id.subTopology),
         offset: 0,
         partitionTime: -1,
+        watermark: this.options.reached(id),
         senders: topics.layout.watermarkSenders(topic).map(formatTaskId),
       })),
       lags: { lag: () => 0, isAtEnd: () => true },

@@ -26,15 +26,15 @@ export class HarnessInput<K, V> {
 
   /**
    * @internal
-   * @param restored the watermark that a snapshot has brought
+   * @param restored the watermarks that a snapshot has brought, by partition
    */
   constructor(
     private readonly topic: TestInputTopic<K, V | PushedWatermark>,
     parallelism: number,
-    restored: number,
+    restored: readonly number[],
     private readonly ready: () => Promise<void>,
   ) {
-    this.pushed = Array.from({ length: parallelism }, () => restored);
+    this.pushed = Array.from({ length: parallelism }, (_, partition) => restored[partition] ?? -Infinity);
   }
 
   /**
@@ -65,6 +65,11 @@ export class HarnessInput<K, V> {
   /** ms; the lowest over the partitions of this input. -Infinity before the first. */
   get watermark(): number {
     return Math.min(...this.pushed);
+  }
+
+  /** @internal By partition. */
+  get partitions(): readonly number[] {
+    return [...this.pushed];
   }
 
   /** @internal */

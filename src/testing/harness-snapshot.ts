@@ -9,6 +9,7 @@ import { splitEvenly, uniteForAll } from '../rebalance/operator-state.js';
 import type { Serde } from '../serdes/serde.js';
 import type { KeyValueStore, StateStore, TimestampedKeyValueStore } from '../stores/store.js';
 import type { StoreNode, Topology } from '../topology/nodes.js';
+import type { TaskId } from '../topology/task-layout.js';
 
 /** A row of a store in a `HarnessSnapshot`, as bytes. */
 export interface SnapshotRow {
@@ -22,6 +23,15 @@ export interface SnapshotRow {
   readonly timestamp: number;
 }
 
+/** How far event time was in a task. */
+export interface ReachedWatermark {
+  readonly subTopology: number;
+  /** Of the harness, from 0. */
+  readonly partition: number;
+  /** ms; what its operators had heard of, idle inputs left out. -Infinity: of none. */
+  readonly watermark: number;
+}
+
 /** Made by `snapshot` of a harness, for the option `from` of another one. */
 export interface HarnessSnapshot {
   /** Rows by store. */
@@ -32,8 +42,29 @@ export interface HarnessSnapshot {
   readonly watermark: number;
   /** The lowest watermark of each input over its partitions, by name. A `TestHarness` has `input` alone. */
   readonly inputs: ReadonlyMap<string, number>;
+  /** The watermark of each partition of each input, by name, then from partition 0. */
+  readonly partitions: ReadonlyMap<string, readonly number[]>;
+  /** How far each task was. */
+  readonly reached: readonly ReachedWatermark[];
   /** ms since the epoch. */
   readonly wallClock: number;
+}
+
+/**
+ * Where event time begins in a task: where it was. Over another parallelism at the lowest of all tasks before, as Flink does it: nothing that was open anywhere is closed, so a window
+ * that one of them had closed may be made again.
+ */
+export function reachedBefore({ reached, parallelism }: HarnessSnapshot, now: number, { subTopology, partition }: TaskId): number {
+  const before = reached.filter((one) => one.subTopology === subTopology && (parallelism !== now || one.partition === partition));
+  return before.length === 0 ? -Infinity : Math.min(...before.map(({ watermark }) => watermark));
+}
+
+/** The watermarks that the partitions of an input begin with. */
+export function pushedBefore({ partitions, parallelism }: HarnessSnapshot, now: number, input: string): number[] {
+  const before = partitions.get(input) ?? [];
+  if (parallelism === now && before.length === now) return [...before];
+  const lowest = before.length === 0 ? -Infinity : Math.min(...before);
+  return Array.from({ length: now }, () => lowest);
 }
 
 type StoreAt = (name: string, partition: number) => Promise<StateStore>;

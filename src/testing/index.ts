@@ -25,4 +25,4 @@ export { OperatorHarness } from './operator-harness.js';
 export type { HarnessOptions, HarnessOutputs, HarnessRecord, HarnessTimer } from './operator-harness.js';
 export { HarnessInput } from './harness-input.js';
 export type { HarnessPushOptions, HarnessWatermarkOptions } from './harness-input.js';
-export type { HarnessSnapshot, SnapshotRow } from './harness-snapshot.js';
+export type { HarnessSnapshot, ReachedWatermark, SnapshotRow } from './harness-snapshot.js';

@@ -22,7 +22,16 @@ import type { Serde } from '../serdes/serde.js';
 import type { TimestampedKeyValueStore } from '../stores/store.js';
 import type { StoreNode, Topology } from '../topology/nodes.js';
 import { HarnessInput, harnessValueSerde, PushedWatermark, pushedWatermarks } from './harness-input.js';
-import { isKeyedState, partitionOf, restoreStores, snapshotStores, type HarnessSnapshot } from './harness-snapshot.js';
+import type { RestoreStores } from './driver-tasks.js';
+import {
+  isKeyedState,
+  partitionOf,
+  pushedBefore,
+  reachedBefore,
+  restoreStores,
+  snapshotStores,
+  type HarnessSnapshot,
+} from './harness-snapshot.js';
 import { harnessAccess, TopologyTestDriver } from './topology-test-driver.js';
 
 /** A record that came out. */
@@ -98,8 +107,12 @@ export abstract class OperatorHarness {
     const wallClock = options.wallClock ?? from?.wallClock ?? 0;
     const partitions = Object.fromEntries([...sources.values()].map(({ topic }) => [topic, parallelism]));
     this.driver = new TopologyTestDriver(this.topology, { partitions, wallClock });
-    if (from !== undefined) harnessAccess.restoreWith(this.driver, (storeAt) => restoreStores(this.topology, parallelism, storeAt, from));
-    this.inputs = new Map([...sources].map(([name, source]) => [name, this.inputOf(source, from?.inputs.get(name) ?? -Infinity)]));
+    if (from !== undefined) {
+      const restore: RestoreStores = (storeAt) => restoreStores(this.topology, parallelism, storeAt, from);
+      harnessAccess.restoreWith(this.driver, restore, (id) => reachedBefore(from, parallelism, id));
+    }
+    const restored = (name: string): number[] => (from === undefined ? [] : pushedBefore(from, parallelism, name));
+    this.inputs = new Map([...sources].map(([name, source]) => [name, this.inputOf(source, restored(name))]));
   }
 
   /** Moves the clock on by `ms` and fires what is due: processing-time timers, idleness, punctuations. */
@@ -201,7 +214,8 @@ export abstract class OperatorHarness {
    * What the operator holds, for the option `from` of another harness: state, timers, watermark and clock.
    *
    * Over another parallelism state by key and tables are dealt out by key, each task gets the broadcast state, and operator state is dealt out by its `redistribution`; union lists are
-   * united over the same parallelism too, as when Flink restores.
+   * united over the same parallelism too, as when Flink restores. Over the same parallelism each partition and task goes on at its watermark; over another each task begins at the lowest
+   * that a task had reached, so that a record of a window which another task had closed makes that window again.
    *
    * @throws MILL_STATE_INVALID when the operator keeps a store that is not by key (windows of `windowedBy`, joins in stream time), or has a repartition topic with a
    * partition count of its own, and after a failure. The first call of the other harness throws it when its parallelism is another and rows can't be dealt out: those of your own `stores`
@@ -211,7 +225,10 @@ export abstract class OperatorHarness {
     harnessAccess.mustGoOn(this.driver);
     const stores = await snapshotStores(this.topology, this.parallelism, (name, partition) => this.driver.store(name, partition));
     const inputs = new Map([...this.inputs].map(([name, { watermark }]) => [name, watermark]));
-    return Object.freeze({ stores, parallelism: this.parallelism, watermark: this.watermark, inputs, wallClock: this.wallClock });
+    const partitions = new Map([...this.inputs].map(([name, input]) => [name, input.partitions]));
+    const reached = await harnessAccess.reached(this.driver);
+    const { parallelism, watermark, wallClock } = this;
+    return Object.freeze({ stores, parallelism, watermark, inputs, partitions, reached, wallClock });
   }
 
   /** Closes processors and stores. Called again, it does nothing. */
@@ -228,9 +245,9 @@ export abstract class OperatorHarness {
     return new MillraceError('MILL_CONFIG_INVALID', `${this.what}: ${message}.`);
   }
 
-  private inputOf({ topic, keySerde, valueSerde }: HarnessSource, watermark: number): HarnessInput<unknown, unknown> {
+  private inputOf({ topic, keySerde, valueSerde }: HarnessSource, watermarks: readonly number[]): HarnessInput<unknown, unknown> {
     const written = this.driver.inputTopic(topic, { keySerde, valueSerde: harnessValueSerde(valueSerde) });
-    return new HarnessInput(written, this.parallelism, watermark, () => this.ready());
+    return new HarnessInput(written, this.parallelism, watermarks, () => this.ready());
   }
 
   private build(sources: ReadonlyMap<string, HarnessSource>, operator: (streams: Streams) => HarnessOutputs): Topology {
@@ -248,8 +265,9 @@ export abstract class OperatorHarness {
   }
 
   private checkSnapshot(from: HarnessSnapshot, sources: ReadonlyMap<string, unknown>): void {
-    const { stores, inputs, parallelism } = from as Partial<HarnessSnapshot>;
-    if (!(stores instanceof Map && inputs instanceof Map && typeof parallelism === 'number'))
+    const { stores, inputs, partitions, reached, parallelism } = from as Partial<HarnessSnapshot>;
+    const marks = inputs instanceof Map && partitions instanceof Map && Array.isArray(reached);
+    if (!(stores instanceof Map && marks && typeof parallelism === 'number'))
       throw this.wrong('`from` takes what `snapshot()` of another harness gave');
     for (const name of from.inputs.keys())
       if (!sources.has(name)) throw this.wrong(`the snapshot has input ${name}, and there is none here: ${[...sources.keys()].join(', ')}`);
@@ -259,12 +277,14 @@ export abstract class OperatorHarness {
   private async ready(): Promise<void> {
     const { from } = this.options;
     if (from === undefined) return;
-    this.restoring ??= this.passWatermarks(from.inputs);
+    this.restoring ??= this.passWatermarks(from);
     await this.restoring;
   }
 
-  private async passWatermarks(times: ReadonlyMap<string, number>): Promise<void> {
-    for (const [name, time] of times) if (time !== -Infinity) await this.inputs.get(name)?.passWatermark(time);
+  private async passWatermarks(from: HarnessSnapshot): Promise<void> {
+    for (const [name, input] of this.inputs)
+      for (const [partition, time] of pushedBefore(from, this.parallelism, name).entries())
+        if (time !== -Infinity) await input.passWatermark(time, partition);
   }
 
   private operatorStore({ name }: AnyOperatorStateDescriptor, operator?: string): StoreNode {

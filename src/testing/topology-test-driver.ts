@@ -18,9 +18,11 @@ import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { StateStore } from '../stores/store.js';
 import { checkTopology } from '../topology/checked-topology.js';
 import type { Topology } from '../topology/nodes.js';
+import type { TaskId } from '../topology/task-layout.js';
 import { DriverTasks, type RestoreStores } from './driver-tasks.js';
 import { DriverTopics } from './driver-topics.js';
 import { driverShape, type TestDriverConfig } from './test-driver-config.js';
+import type { ReachedWatermark } from './harness-snapshot.js';
 import { TestInputTopic } from './test-input-topic.js';
 import { TestOutputTopic } from './test-output-topic.js';
 import { TopicLog } from './topic-log.js';
@@ -28,8 +30,10 @@ import { checkTopicSerdes, type TopicSerdes } from './topic-serdes.js';
 
 /** What the harnesses of this folder may do to their driver, and nobody else. */
 interface HarnessAccess {
-  /** Fills the stores before any processor is made. */
-  restoreWith(driver: TopologyTestDriver, restore: RestoreStores): void;
+  /** Fills the stores, and says how far event time was in each task, before any processor is made. */
+  restoreWith(driver: TopologyTestDriver, restore: RestoreStores, reached: (id: TaskId) => number): void;
+  /** How far event time is in each task. */
+  reached(driver: TopologyTestDriver): Promise<readonly ReachedWatermark[]>;
   /** @throws MILL_STATE_INVALID when the topology has failed at an earlier call */
   mustGoOn(driver: TopologyTestDriver): void;
 }
@@ -56,12 +60,15 @@ export class TopologyTestDriver {
   private failure: { readonly error: unknown } | null = null;
   private now: number;
   private restore: RestoreStores | null = null;
+  private reached: (id: TaskId) => number = () => -Infinity;
 
   static {
     harnessAccess = {
-      restoreWith: (driver, restore) => {
+      restoreWith: (driver, restore, reached) => {
         driver.restore = restore;
+        driver.reached = reached;
       },
+      reached: (driver) => driver.exclusively(async (tasks) => tasks.reached()),
       mustGoOn: (driver) => driver.mustGoOn(),
     };
   }
@@ -256,8 +263,8 @@ export class TopologyTestDriver {
   }
 
   private open(): Promise<DriverTasks> {
-    const { topology, applicationId, config, topics, log, restore } = this;
-    this.opening = DriverTasks.open({ topology, applicationId, config, topics, log, wallClock: () => this.now, restore });
+    const { topology, applicationId, config, topics, log, restore, reached } = this;
+    this.opening = DriverTasks.open({ topology, applicationId, config, topics, log, wallClock: () => this.now, restore, reached });
     return this.opening;
   }
 }

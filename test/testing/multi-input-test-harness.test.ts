@@ -1,5 +1,7 @@
 /** Operators with several inputs in the test's hand: records and watermarks of each, and what becomes of both sides when another harness takes over. */
 import { describe, expect, it } from '@jest/globals';
+import { partitionForKey } from '../../src/bytes/murmur2.js';
+import type { KStream } from '../../src/dsl/kstream.js';
 import type {
   KeyedBroadcastAccess,
   KeyedBroadcastProcessor,
@@ -246,5 +248,57 @@ describe('a harness with several inputs refuses', () => {
     const from = await one.snapshot();
     expect(() => open(windowJoin, { from })).toThrow(coded('the snapshot has input input'));
     expect(() => open(windowJoin, { from: {} as never })).toThrow(coded('`from`'));
+  });
+});
+
+describe('a window that was closed before a snapshot', () => {
+  const numbers = { keySerde: serdes.string, valueSerde: serdes.double };
+  const sums = (records: KStream<string, number>) =>
+    records
+      .keyBy()
+      .window(tumblingEventTime({ size: 10 }))
+      .reduce((a, b) => a + b, { name: 'sum', valueSerde: serdes.double });
+  const partitionOfA = partitionForKey(Buffer.from('a'), 0, 1, 2);
+
+  async function ahead(): Promise<TestHarness<string, number>> {
+    const harness = new TestHarness(sums, { ...numbers, parallelism: 2 });
+    await harness.push('a', 1, { timestamp: 5 });
+    await harness.pushWatermark(9, { partition: partitionOfA });
+    expect(values(harness)).toEqual([1]);
+    return harness;
+  }
+
+  it('does not fire again where only its own partition was that far', async () => {
+    await using first = await ahead();
+    await using second = new TestHarness(sums, { ...numbers, parallelism: 2, from: await first.snapshot() });
+    expect(second.watermark).toBe(-Infinity);
+    await second.push('a', 100, { timestamp: 6 });
+    await second.pushWatermark(9);
+    expect([[...second.dropped], values(second)]).toEqual([[['late', 1]], []]);
+  });
+
+  it('is open again over another parallelism, where a task had not got so far', async () => {
+    await using first = await ahead();
+    await first.pushWatermark(3, { partition: 1 - partitionOfA });
+    await using second = new TestHarness(sums, { ...numbers, parallelism: 3, from: await first.snapshot() });
+    expect((await second.explainWatermark()).tasks.map(({ watermark }) => watermark)).toEqual([3, 3, 3]);
+    await second.push('a', 100, { timestamp: 6 });
+    await second.pushWatermark(9);
+    expect([[...second.dropped], values(second)]).toEqual([[], [100]]);
+  });
+
+  it.each([1, 3])('does not fire again because an input is no longer idle, over %i tasks', async (parallelism) => {
+    const inputs = { x: numbers, y: { ...numbers, idleness: 100 } };
+    const merged = ({ x, y }: HarnessStreams<typeof inputs>) => sums(x.merge(y));
+    await using first = new MultiInputTestHarness(merged, { inputs });
+    await first.input('x').push('a', 1, { timestamp: 5 });
+    for (let i = 0; i < 2; i++) await first.advanceTime(1_000);
+    await first.input('x').pushWatermark(9);
+    await first.advanceTime(1_000);
+    expect(values(first)).toEqual([1]);
+    await using second = new MultiInputTestHarness(merged, { inputs, parallelism, from: await first.snapshot() });
+    await second.input('x').push('a', 100, { timestamp: 6 });
+    await second.pushWatermark(9);
+    expect([[...second.dropped], values(second)]).toEqual([[['late', 1]], []]);
   });
 });
