@@ -8,6 +8,7 @@ import { noHeaders, type Headers } from '../bytes/headers.js';
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import type { Downstream, OperatorContext } from './operator.js';
+import { initAtOnce } from './result-at-once.js';
 
 export class ForwardScope {
   private open = false;
@@ -18,11 +19,11 @@ export class ForwardScope {
 
   constructor(private readonly context: OperatorContext) {}
 
-  /** Runs the `init` of user code, which may use state and forward nothing. */
-  initialise(body: () => void): void {
+  /** Runs the `init` of user code, which may use state and forward nothing. @throws MILL_STATE_INVALID when it gives a promise */
+  initialise(body: () => unknown): void {
     this.initialising = true;
     try {
-      body();
+      initAtOnce(this.context.nodeName, body());
     } finally {
       this.initialising = false;
     }

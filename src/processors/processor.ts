@@ -82,7 +82,7 @@ export interface ProcessorContext<KOut, VOut> extends ProcessingContext, Operato
  * }
  */
 export interface Processor<KIn, VIn, KOut = never, VOut = never> {
-  /** Called once, before any record, with the stores restored. Get stores and set timers here. */
+  /** Called once, before any record, with the stores restored. Get stores and set timers here. It may give no promise: MILL_STATE_INVALID. */
   init?(context: ProcessorContext<KOut, VOut>): void;
   /** Called for each record, one at a time. When it returns a promise, the task waits for it. */
   process(record: Record<KIn, VIn>): MaybeAsync;

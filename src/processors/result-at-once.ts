@@ -1,5 +1,6 @@
 /** Results of functions that windows and joins of keyed streams call in the middle of their work, where no promise can be waited for. */
 import { isPromiseLike } from '../bytes/maybe-async.js';
+import { MillraceError } from '../errors.js';
 import { gaveUndefined } from './defined-result.js';
 
 /**
@@ -20,9 +21,31 @@ export function resultAtOnce<R>(what: string, result: R): R {
  * @throws TypeError
  */
 export function doneAtOnce<R>(what: string, result: R): R {
-  if (isPromiseLike(result))
+  if (isPromiseLike(result)) {
+    leave(result);
     throw new TypeError(`${what} gave a promise: it must give its result at once. Await things before, in mapValues, or behind it`);
+  }
   return result;
+}
+
+/** Nobody waits for a promise that is refused: if it rejects, that must not end the process as an unhandled rejection. */
+function leave(refused: PromiseLike<unknown>): void {
+  refused.then(undefined, () => undefined);
+}
+
+/**
+ * Refuses the promise of an `init`: records would be processed before it is done, and what it does later would belong to no epoch.
+ *
+ * @throws MILL_STATE_INVALID
+ */
+export function initAtOnce(nodeName: string, result: unknown): void {
+  if (!isPromiseLike(result)) return;
+  leave(result);
+  throw new MillraceError(
+    'MILL_STATE_INVALID',
+    `Processor ${nodeName}: init gave a promise, and nothing waits for it. Make init synchronous; await things before the app starts, or in process.`,
+    { details: { node: nodeName } },
+  );
 }
 
 /**

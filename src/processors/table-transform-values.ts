@@ -9,6 +9,7 @@ import { noHeaders, type Headers } from '../bytes/headers.js';
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import type { ValueAndTimestamp } from '../stores/store.js';
 import { defined } from './defined-result.js';
+import { initAtOnce } from './result-at-once.js';
 import { ForwardScope } from './forward-scope.js';
 import type { OperatorContext, OperatorSupplier } from './operator.js';
 import type { RecordMeta } from './record-meta.js';
@@ -51,7 +52,7 @@ class TableTransformValuesOperator<K, V, R> extends TableTransform<K, V, R> {
 
   override init(context: OperatorContext): void {
     super.init(context);
-    this.transformer.init?.(new TransformerContext(context));
+    initAtOnce(context.nodeName, this.transformer.init?.(new TransformerContext(context)));
   }
 
   close(): MaybeAsync {
@@ -75,7 +76,7 @@ class TransformedGetter<K, V, R> implements TableGetter<K, R> {
   ) {
     this.versioned = parent.versioned;
     this.transform = transformOf(transformer);
-    transformer.init?.(new LookUpContext(context));
+    initAtOnce(context.nodeName, transformer.init?.(new LookUpContext(context)));
     context.onClose(() => transformer.close?.());
   }
 

@@ -18,7 +18,7 @@ import type { Awaitable } from './user-functions.js';
  * }
  */
 export interface ValueTransformer<K, V, VR> {
-  /** Called once, before any row, with the stores restored. Get stores and set timers here. */
+  /** Called once, before any row, with the stores restored. Get stores and set timers here. It may give no promise: MILL_STATE_INVALID. */
   init?(context: ProcessingContext): void;
   /**
    * The new row; null for none. Called for each change, and where the result is not kept also for the row as it was and for rows that an operator looks up.
