@@ -55,7 +55,7 @@ export class ActiveTask {
     const written = changelogs.filter(({ isSourceTopic }) => isSourceTopic !== true);
     this.changelog = new ChangelogWriter(new Map(written.map(({ store, topic }) => [store, topic])), task.partition, output);
     this.startPositions = task.positions();
-    // What `init` wrote is committed although no record may come, else readers of committed rows would wait for one.
+    // What `init` wrote is committed although no record may come, else readers of committed rows would wait for one. `StreamThread` tells the epoch.
     if (state.activeBytes > 0) task.dirty = true;
   }
 

@@ -14,8 +14,8 @@ export interface OwnedTasksParts {
   readonly standbys: StandbyTasks;
   readonly planOf: (taskId: string) => Promise<TaskPlan>;
   readonly logger: Logger;
-  /** A task runs from now on. */
-  readonly onAdopted: () => void;
+  /** A task runs from now on; it may be dirty already. */
+  readonly onAdopted: (active: ActiveTask) => void;
   /** A task was opened, or will not be. */
   readonly onOpeningEnded: () => void;
   /** A task can't be opened, and trying again does not help. */
@@ -111,7 +111,7 @@ export class OwnedTasks {
     this.running.set(active.id, active);
     for (const { topic, partition, offset, topicId, hasEnded } of active.task.positions())
       if (hasEnded !== true) this.parts.fetcher.assign({ topic, partition }, offset, topicId);
-    this.parts.onAdopted();
+    this.parts.onAdopted(active);
   }
 
   private async closeOne(id: string, clean: boolean): Promise<void> {

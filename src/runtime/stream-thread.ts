@@ -97,7 +97,11 @@ export class StreamThread {
       standbys,
       planOf,
       logger,
-      onAdopted: this.notify,
+      onAdopted: (active) => {
+        // No record need come for the next barrier to commit what `init` wrote.
+        if (active.task.dirty) this.epochs.progress();
+        this.wakeup.notify();
+      },
       onOpeningEnded: () => {
         this.report();
       },
@@ -413,10 +417,6 @@ export class StreamThread {
     };
     task.settled().then(settled, settled);
   }
-
-  private readonly notify = (): void => {
-    this.wakeup.notify();
-  };
 
   /** The inputs of the task are read to the end of a bounded run. */
   endInput(id: string, end: InputEnd): void {

@@ -11,7 +11,7 @@
  * - after a failure nothing is sealed until the shell says `recovered`.
  */
 export type EpochEvent =
-  /** Something was processed; `bytes` = what the open epoch holds in memory (dirty state and unsent output). */
+  /** There is something to commit; `bytes` = what the open epoch holds in memory (dirty state and unsent output). During a barrier it is of the next epoch. */
   | { readonly kind: 'progress'; readonly bytes: number }
   | { readonly kind: 'tick'; readonly now: number }
   /** A user asked for a commit, or a store is about to pass its bound. */
@@ -43,6 +43,8 @@ export class EpochMachine {
   private phase: 'filling' | 'sealing' | 'failed' = 'filling';
   private inFlight: number | null = null;
   private dirty = false;
+  /** Something came during a barrier, which may have begun without it: a task was opened, whose `init` wrote. */
+  private dirtySinceBarrier = false;
   private bytes = 0;
   private requested = false;
   /** Epoch whose commit answers the pending checkpoint. */
@@ -75,6 +77,7 @@ export class EpochMachine {
     switch (event.kind) {
       case 'progress':
         this.dirty = true;
+        this.dirtySinceBarrier = this.phase === 'sealing';
         this.bytes = event.bytes;
         return [];
       case 'tick':
@@ -109,11 +112,17 @@ export class EpochMachine {
   private sealed(empty: boolean): EpochCommand[] {
     if (this.phase !== 'sealing') return [];
     this.phase = 'filling';
-    this.dirty = false;
+    this.dirty = this.dirtySinceBarrier;
+    this.dirtySinceBarrier = false;
     this.bytes = 0;
-    this.requested = false;
-    if (empty) return this.answerCheckpoint(this.epoch);
     const { epoch } = this;
+    const waitsForNext = this.checkpoint !== null && this.checkpoint > epoch;
+    this.requested = waitsForNext;
+    if (empty) {
+      // The number is used again.
+      if (waitsForNext) this.checkpoint = epoch;
+      return waitsForNext ? [] : this.answerCheckpoint(epoch);
+    }
     this.inFlight = epoch;
     this.epoch++;
     return [{ kind: 'commit', epoch }];
@@ -136,7 +145,7 @@ export class EpochMachine {
     if (this.phase === 'failed') return [{ kind: 'checkpointed' }];
     if (this.dirty || this.phase === 'sealing') {
       this.requested = true;
-      this.checkpoint = this.epoch;
+      this.checkpoint = this.dirtySinceBarrier ? this.epoch + 1 : this.epoch;
       return [];
     }
     if (this.inFlight === null) return [{ kind: 'checkpointed' }];
@@ -153,6 +162,7 @@ export class EpochMachine {
   private recovered(now: number): EpochCommand[] {
     this.phase = 'filling';
     this.dirty = false;
+    this.dirtySinceBarrier = false;
     this.bytes = 0;
     this.requested = false;
     this.lastBarrier = now;

@@ -180,6 +180,40 @@ describe('a checkpoint', () => {
   });
 });
 
+describe('a task that is opened with something to commit', () => {
+  it('during a barrier belongs to the next epoch', () => {
+    const machine = after(progress(), tick(100), progress(), sealed());
+    expect(machine.nextBarrier()).toBeNull();
+    machine.on(committed());
+    expect(machine.nextBarrier()).toBe(200);
+    machine.on(tick(200));
+    machine.on(sealed());
+    machine.on(committed());
+    expect(machine.nextBarrier()).toBeNull();
+  });
+
+  it('during a barrier is waited for by a checkpoint', () => {
+    const machine = after(progress(), tick(100), progress(), checkpoint);
+    machine.on(sealed());
+    expect(machine.on(committed())).toEqual([]);
+    expect(machine.on(tick(101))).toEqual([{ kind: 'seal', epoch: 2 }]);
+    machine.on(sealed());
+    expect(machine.on(committed())).toEqual([{ kind: 'checkpointed' }]);
+  });
+
+  it('during a barrier that finds nothing is waited for all the same', () => {
+    const machine = after(progress(), tick(100), progress(), checkpoint);
+    expect(machine.on(sealed(true))).toEqual([]);
+    expect(machine.on(tick(101))).toEqual([{ kind: 'seal', epoch: 1 }]);
+    machine.on(sealed());
+    expect(machine.on(committed())).toEqual([{ kind: 'checkpointed' }]);
+  });
+
+  it('during a barrier is forgotten with a failure', () => {
+    expect(after(progress(), tick(100), progress(), failed, recovered()).nextBarrier()).toBeNull();
+  });
+});
+
 describe('a failure', () => {
   it('is followed by an epoch with a new number', () => {
     const machine = after(...phases['one in flight, nothing done since'], failed);
@@ -197,6 +231,7 @@ describe('any schedule of events', () => {
     fc.record({ kind: fc.constant('time' as const), ms: fc.integer({ min: 1, max: 120 }) }),
     fc.constantFrom(
       { kind: 'request' as const },
+      { kind: 'open' as const },
       { kind: 'checkpoint' as const },
       { kind: 'endBarrier' as const },
       { kind: 'endCommit' as const },
@@ -213,6 +248,7 @@ describe('any schedule of events', () => {
         let bytes = 0;
         let done = 0;
         let safe = 0;
+        let atBarrier = 0;
         const under: { sealing: number | null; commit: { readonly epoch: number; readonly upTo: number } | null } = {
           sealing: null,
           commit: null,
@@ -225,9 +261,10 @@ describe('any schedule of events', () => {
               expect(under.commit).toBeNull();
               expect(machine.isFailed).toBe(false);
               under.sealing = command.epoch;
+              atBarrier = done;
             } else if (command.kind === 'commit') {
               expect(under.commit).toBeNull();
-              under.commit = { epoch: command.epoch, upTo: done };
+              under.commit = { epoch: command.epoch, upTo: atBarrier };
               bytes = 0;
             } else {
               expect(waiting.every((upTo) => upTo <= safe)).toBe(true);
@@ -242,6 +279,9 @@ describe('any schedule of events', () => {
             done++;
             bytes += next.bytes;
             carryOut(machine.on({ kind: 'progress', bytes }));
+          } else if (next.kind === 'open' && !machine.isFailed) {
+            done++;
+            carryOut(machine.on({ kind: 'progress', bytes }));
           } else if (next.kind === 'time') {
             now += next.ms;
             carryOut(machine.on({ kind: 'tick', now }));
@@ -252,7 +292,7 @@ describe('any schedule of events', () => {
             carryOut(machine.on({ kind: 'checkpoint' }));
           } else if (next.kind === 'endBarrier' && under.sealing !== null) {
             under.sealing = null;
-            carryOut(machine.on({ kind: 'sealed', empty: done === safe }));
+            carryOut(machine.on({ kind: 'sealed', empty: atBarrier === safe }));
           } else if (next.kind === 'endCommit' && under.commit !== null) {
             safe = under.commit.upTo;
             under.commit = null;
@@ -274,7 +314,7 @@ describe('any schedule of events', () => {
           carryOut(machine.on({ kind: 'tick', now: (now += 1000) }));
           if (under.sealing !== null) {
             under.sealing = null;
-            carryOut(machine.on({ kind: 'sealed', empty: done === safe }));
+            carryOut(machine.on({ kind: 'sealed', empty: atBarrier === safe }));
           }
           if (under.commit !== null) {
             safe = under.commit.upTo;
