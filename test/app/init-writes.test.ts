@@ -55,7 +55,7 @@ describe('what init writes, though no record comes', () => {
     const again = await run();
     expect(seen.slice(2).flat().sort()).toEqual(['id-1', 'id-2']);
     // The record's is the first epoch: nothing was committed for what was there already.
-    kafka.produce('in', [{ key: 'k', value: 'v' }]);
+    await kafka.inputTopic('in', text).pipe('k', 'v');
     await kafka.until(() => epochs(again) > 0);
     expect(epochs(again)).toBe(1);
   });

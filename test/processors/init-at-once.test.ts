@@ -9,14 +9,15 @@ const rejected = async (): Promise<void> => {
   await Promise.resolve();
   throw new Error('later');
 };
+/** As plain JavaScript may give it: the types refuse it. */
+const init: () => unknown = rejected;
 const nothing = () => undefined;
 
 const builds: Readonly<Record<string, (builder: StreamsBuilder) => unknown>> = {
-  process: (b) => b.stream('in', text).process(() => ({ init: rejected, process: nothing }), { name: 'node' }),
-  processValues: (b) => b.stream('in', text).processValues(() => ({ init: rejected, process: nothing }), { name: 'node' }),
-  processAsync: (b) =>
-    b.stream('in', text).processAsync(() => ({ init: rejected, call: () => 1, process: nothing }), { name: 'node', ...text }),
-  transformValues: (b) => b.table('in', text).transformValues(() => ({ init: rejected, transform: () => '' }), { name: 'node' }),
+  process: (b) => b.stream('in', text).process(() => ({ init, process: nothing }), { name: 'node' }),
+  processValues: (b) => b.stream('in', text).processValues(() => ({ init, process: nothing }), { name: 'node' }),
+  processAsync: (b) => b.stream('in', text).processAsync(() => ({ init, call: () => 1, process: nothing }), { name: 'node', ...text }),
+  transformValues: (b) => b.table('in', text).transformValues(() => ({ init, transform: () => '' }), { name: 'node' }),
 };
 
 describe('an init that gives a promise', () => {
