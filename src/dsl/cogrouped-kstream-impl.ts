@@ -57,7 +57,8 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
     const keySerde = this.#keySerde(materialized?.keySerde);
     const valueSerde = materialized?.valueSerde ?? null;
     const store = tableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, options);
-    const common = { storeName: store.name, initializer: defined('aggregate: the initializer', initializer), emit: emit ?? null };
+    const first = defined('aggregate: the initializer', initializer);
+    const common = { storeName: store.name, initializer: first, emit: emit ?? null, valueSerde: store.valueSerde };
     const supplierOf = (aggregator: Aggregator<K, unknown, A>): OperatorSupplier => streamAggregateOperator({ ...common, aggregator });
     return this.#add({ options, store, supplierOf, keySerde, valueSerde, storeName: materialized?.storeName });
   }
@@ -95,6 +96,7 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
       initializer: defined('aggregate: the initializer', initializer),
       emit: emit ?? null,
       late: lateTarget(late, store.name),
+      valueSerde: store.valueSerde,
     };
     return this.#add({
       options,
@@ -129,6 +131,7 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
       merger: defined('aggregate: the merger', merger),
       emit: emit ?? null,
       late: lateTarget(late, store.name),
+      valueSerde: store.valueSerde,
     };
     return this.#add({
       options,

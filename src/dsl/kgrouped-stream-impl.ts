@@ -1,7 +1,7 @@
 import { defined } from '../processors/defined-result.js';
 import { checkOptions } from '../errors/checked-options.js';
 import { shapes } from './option-shapes.js';
-import type { TableEmit } from '../processors/emit.js';
+import type { AggregationTable } from '../processors/table-operator.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import { streamAggregateOperator } from '../processors/stream-aggregate.js';
 import { streamCountOperator } from '../processors/stream-count.js';
@@ -142,7 +142,7 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
     operatorPrefix: string,
     options: TableOptions<K, VR> & TwoStageOption,
     carriedValueSerde: Serde<VR> | null,
-    supplierOf: (common: { readonly storeName: string; readonly emit: TableEmit }) => OperatorSupplier,
+    supplierOf: (common: AggregationTable) => OperatorSupplier,
     stages: Stages<K, V, VR>,
   ): KTable<K, VR> {
     const { graph } = this.#context;
@@ -151,7 +151,7 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
     const keySerde = materialized?.keySerde ?? this.#grouped.fields.keySerde;
     const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
     const store = tableStore(graph, operatorPrefix, materialized, { keySerde, valueSerde }, options);
-    const common = { storeName: store.name, emit: emit ?? null };
+    const common = { storeName: store.name, emit: emit ?? null, valueSerde: store.valueSerde };
     const aggregation = { operatorPrefix, options, store, keySerde, valueSerde };
     if (twoStage === null) return addAggregation(this.#context, { ...aggregation, grouped: this.#grouped, supplier: supplierOf(common) });
     const parts = addFirstStage(graph, this.#grouped, {
@@ -159,7 +159,7 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
       storeName: store.name,
       name: graph.suffixedOr(checkedName(options), '-parts', operatorPrefix),
       partSerde: valueSerde,
-      operator: (own) => localAggregateOperator({ ...own, what, next: stages.next }),
+      operator: (own) => localAggregateOperator({ ...own, what, next: stages.next, valueSerde }),
     });
     const combine = streamReduceOperator({ ...common, reducer: neverNull(what, stages.combine) });
     return addAggregation(this.#context, { ...aggregation, grouped: parts, supplier: combine });

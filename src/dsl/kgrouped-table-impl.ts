@@ -2,7 +2,7 @@ import { defined } from '../processors/defined-result.js';
 import { checkOptions } from '../errors/checked-options.js';
 import { shapes } from './option-shapes.js';
 import { changeSerde } from '../processors/change-serde.js';
-import type { TableEmit } from '../processors/emit.js';
+import type { AggregationTable } from '../processors/table-operator.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import { tableAggregateOperator, tableCountOperator } from '../processors/table-aggregate.js';
 import { tableReduceOperator } from '../processors/table-reduce.js';
@@ -96,7 +96,7 @@ class KGroupedTableImpl<K, V> implements KGroupedTable<K, V> {
     operatorPrefix: string,
     options: TableOptions<K, VR>,
     carriedValueSerde: Serde<VR> | null,
-    supplierOf: (common: { readonly storeName: string; readonly emit: TableEmit }) => OperatorSupplier,
+    supplierOf: (common: AggregationTable) => OperatorSupplier,
   ): KTable<K, VR> {
     const { graph } = this.#context;
     const { materialized, emit } = options;
@@ -108,7 +108,7 @@ class KGroupedTableImpl<K, V> implements KGroupedTable<K, V> {
     const repartition = this.#repartitionFor(given, store.name);
     const name = graph.nameOr(given, operatorPrefix);
     graph.add(repartition, [this.#node]);
-    const node = statefulNode(name, supplierOf({ storeName: store.name, emit: emit ?? null }), store);
+    const node = statefulNode(name, supplierOf({ storeName: store.name, emit: emit ?? null, valueSerde: store.valueSerde }), store);
     graph.add(node, [repartition]);
     return this.#context.table({
       name,

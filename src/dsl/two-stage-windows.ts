@@ -76,7 +76,7 @@ export function addWindowStage<K, V, A>(
     storeName,
     name: graph.suffixedOr(given, '-parts', operatorPrefix),
     partSerde: partSerde(valueSerde),
-    operator: (own) => localWindowAggregateOperator({ ...own, what, next, slices, takesNull }),
+    operator: (own) => localWindowAggregateOperator({ ...own, what, next, slices, takesNull, valueSerde }),
   });
 }
 

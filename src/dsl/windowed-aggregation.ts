@@ -30,6 +30,8 @@ export interface WindowedCommon<W extends AnyWindows> {
   readonly windows: W;
   readonly emit: WindowEmit;
   readonly late: LateTarget;
+  /** Of the rows; null: the app's. */
+  readonly valueSerde: Serde<unknown> | null;
 }
 
 /** @param secondStage of those that can be done in two stages: puts the first one under the grouping, when it is asked for */
@@ -46,7 +48,7 @@ export function addWindowedAggregation<K, V, VR, W extends AnyWindows>(
   const keySerde = materialized?.keySerde ?? grouped.fields.keySerde;
   const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
   const store = windowTableStore(context.graph, operatorPrefix, materialized, { keySerde, valueSerde }, options, windows);
-  const common = { storeName: store.name, windows, emit: emit ?? null, late: lateTarget(late, store.name) };
+  const common = { storeName: store.name, windows, emit: emit ?? null, late: lateTarget(late, store.name), valueSerde: store.valueSerde };
   const keySerdes = { keySerde: target.windowedKey(keySerde), valueSerde };
   const aggregation = { operatorPrefix, options, store, ...keySerdes, windowGrace: target.grace };
   const second = secondStage(store, common);

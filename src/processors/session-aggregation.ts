@@ -9,6 +9,7 @@
  * Under `onWindowClose` each session leaves exactly once, by end, before the record that closed it is handled: no session can expire before it was sent.
  */
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
+import type { Serde } from '../serdes/serde.js';
 import type { SessionRow, SessionStore } from '../stores/store.js';
 import type { SessionWindows } from '../time/session-windows.js';
 import { Windowed } from '../time/windowed.js';
@@ -17,6 +18,7 @@ import { resolveEmit, tellsThroughStore, type WindowEmit } from './emit.js';
 import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
+import { OwnValues } from './own-value.js';
 import type { Awaitable } from './user-functions.js';
 
 export interface SessionAggregationOptions {
@@ -25,6 +27,8 @@ export interface SessionAggregationOptions {
   readonly emit: WindowEmit;
   /** Default: late records are dropped. */
   readonly late?: LateTarget;
+  /** Of the rows. Default: the app's. */
+  readonly valueSerde?: Serde<unknown> | null;
 }
 
 export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
@@ -33,7 +37,9 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
   private readonly configuredEmit: WindowEmit;
   declare private store: SessionStore<K, A>;
   declare private late: LateRecords;
+  declare private own: OwnValues<A>;
   private readonly lateTarget: LateTarget;
+  private readonly valueSerde: Serde<unknown> | null;
   private emit: NonNullable<WindowEmit> = 'onUpdate';
   /** Each write is compared with what was there (`emitOnChange`). */
   private compares = false;
@@ -46,12 +52,14 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
     this.windows = options.windows;
     this.configuredEmit = options.emit;
     this.lateTarget = options.late ?? null;
+    this.valueSerde = options.valueSerde ?? null;
   }
 
   override init(context: OperatorContext): void {
     super.init(context);
     this.store = sessionStore(context, this.storeName);
     this.late = new LateRecords(context, this.lateTarget);
+    this.own = new OwnValues(context, this.valueSerde);
     this.emit = resolveEmit(this.configuredEmit, context);
     this.compares = tellsThroughStore(this.emit, this.store);
     this.streamTime = this.store.observedTime();
@@ -106,7 +114,8 @@ export abstract class SessionAggregation<K, V, A> extends NodeOperator<K, V> {
       if (session.end > end) end = session.end;
     }
     if (end < this.windows.closeTime(this.streamTime)) return this.late.take(key, value, timestamp);
-    const after = this.next(near, value, key);
+    const next = this.next(near, value, key);
+    const after = near.length === 0 ? this.own.first(next, value) : next;
     if (isPromiseLike(after)) return this.writeLater(after, key, near, start, end);
     return this.write(key, near, start, end, after ?? null, 0);
   }

@@ -11,6 +11,7 @@
  * Under `onWindowClose` each window leaves exactly once, by start and key, before the record that closed it is handled.
  */
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
+import type { Serde } from '../serdes/serde.js';
 import type { SlidingWindowRow, SlidingWindowStore } from '../stores/store.js';
 import type { SlidingWindows } from '../time/sliding-windows.js';
 import { Windowed } from '../time/windowed.js';
@@ -19,6 +20,7 @@ import { resolveEmit, tellsThroughStore, type WindowEmit } from './emit.js';
 import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
+import { OwnValues } from './own-value.js';
 import { planSlidingSteps, type SlidingStep } from './sliding-steps.js';
 import type { Awaitable } from './user-functions.js';
 
@@ -28,6 +30,8 @@ export interface SlidingAggregationOptions {
   readonly emit: WindowEmit;
   /** Default: late records are dropped. */
   readonly late?: LateTarget;
+  /** Of the rows. Default: the app's. */
+  readonly valueSerde?: Serde<unknown> | null;
 }
 
 export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
@@ -36,7 +40,9 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
   private readonly configuredEmit: WindowEmit;
   declare private store: SlidingWindowStore<K, A>;
   declare private late: LateRecords;
+  declare private own: OwnValues<A>;
   private readonly lateTarget: LateTarget;
+  private readonly valueSerde: Serde<unknown> | null;
   private emit: NonNullable<WindowEmit> = 'onUpdate';
   /** Each write is compared with what was there (`emitOnChange`). */
   private compares = false;
@@ -49,12 +55,14 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
     this.windows = options.windows;
     this.configuredEmit = options.emit;
     this.lateTarget = options.late ?? null;
+    this.valueSerde = options.valueSerde ?? null;
   }
 
   override init(context: OperatorContext): void {
     super.init(context);
     this.store = slidingWindowStore(context, this.storeName);
     this.late = new LateRecords(context, this.lateTarget);
+    this.own = new OwnValues(context, this.valueSerde);
     this.emit = resolveEmit(this.configuredEmit, context);
     this.compares = tellsThroughStore(this.emit, this.store);
     this.streamTime = this.store.observedTime();
@@ -109,7 +117,26 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
     const rows = this.store.rows(key, Math.max(0, timestamp - 2 * timeDifference), timestamp + 1);
     const steps = planSlidingSteps(rows, timestamp, timeDifference);
     if (this.late.areSent && steps.every((step) => !step.addsRecord || this.isClosed(step))) return this.late.take(key, value, timestamp);
-    return this.carryOut(steps, 0, key, value, timestamp);
+    const owned = this.owned(steps, 0);
+    if (isPromiseLike(owned)) return Promise.resolve(owned).then((later) => this.carryOut(later, 0, key, value, timestamp));
+    return this.carryOut(owned, 0, key, value, timestamp);
+  }
+
+  /** New rows that begin as another row is get its value as it is before this record, and share no object with it. */
+  private owned(steps: SlidingStep<A>[], from: number): Awaitable<SlidingStep<A>[]> {
+    for (let i = from; i < steps.length; i++) {
+      const step = steps[i] as SlidingStep<A>;
+      if (!step.isNew || step.aggregate === null) continue;
+      const aggregate = this.own.copy(step.aggregate);
+      if (isPromiseLike(aggregate)) {
+        return aggregate.then((later) => {
+          steps[i] = { ...step, aggregate: later };
+          return this.owned(steps, i + 1);
+        });
+      }
+      if (aggregate !== step.aggregate) steps[i] = { ...step, aggregate };
+    }
+    return steps;
   }
 
   private carryOut(steps: readonly SlidingStep<A>[], from: number, key: K, value: V, timestamp: number): MaybeAsync {
@@ -137,7 +164,8 @@ export abstract class SlidingAggregation<K, V, A> extends NodeOperator<K, V> {
       this.context.dropped('late');
       return;
     }
-    const after = this.next(step.aggregate, value, key);
+    const next = this.next(step.aggregate, value, key);
+    const after = step.aggregate === null ? this.own.first(next, value) : next;
     const newTimestamp = step.aggregate !== null && step.timestamp > timestamp ? step.timestamp : timestamp;
     // A record may make one window twice: as the one after the record before it, and as the one that ends with it.
     const before = step.isNew ? (this.store.fetch(key, step.start)?.value ?? null) : step.aggregate;

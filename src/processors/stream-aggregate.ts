@@ -1,15 +1,13 @@
 /** `aggregate` of a grouped stream. */
 import { isPromiseLike } from '../bytes/maybe-async.js';
-import type { TableEmit } from './emit.js';
 import type { OperatorSupplier } from './operator.js';
 import { StreamAggregation } from './stream-aggregation.js';
+import type { AggregationTable } from './table-operator.js';
 import type { Aggregator, Awaitable, Initializer } from './user-functions.js';
 
-export interface StreamAggregateOptions<K, V, A> {
-  readonly storeName: string;
+export interface StreamAggregateOptions<K, V, A> extends AggregationTable {
   readonly initializer: Initializer<A>;
   readonly aggregator: Aggregator<K, V, A>;
-  readonly emit: TableEmit;
 }
 
 export function streamAggregateOperator<K, V, A>(options: StreamAggregateOptions<K, V, A>): OperatorSupplier {
@@ -21,7 +19,7 @@ class StreamAggregateOperator<K, V, A> extends StreamAggregation<K, V, A> {
   private readonly aggregator: Aggregator<K, V, A>;
 
   constructor(options: StreamAggregateOptions<K, V, A>) {
-    super(options.storeName, options.emit);
+    super(options);
     this.initializer = options.initializer;
     this.aggregator = options.aggregator;
   }

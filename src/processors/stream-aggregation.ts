@@ -4,10 +4,23 @@
  * Records without a key or without a value are dropped and counted. A row's timestamp is the highest of the records in it.
  */
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
-import { TableOperator } from './table-operator.js';
+import type { OperatorContext } from './operator.js';
+import { OwnValues } from './own-value.js';
+import { TableOperator, type AggregationTable } from './table-operator.js';
 import type { Awaitable } from './user-functions.js';
 
 export abstract class StreamAggregation<K, V, A> extends TableOperator<K, V, A> {
+  declare private own: OwnValues<A>;
+
+  constructor(private readonly table: AggregationTable) {
+    super(table.storeName, table.emit);
+  }
+
+  override init(context: OperatorContext): void {
+    super.init(context);
+    this.own = new OwnValues(context, this.table.valueSerde ?? null);
+  }
+
   process(key: K, value: V, timestamp: number): MaybeAsync {
     if (key === null || key === undefined) {
       this.context.dropped('null-key');
@@ -20,7 +33,8 @@ export abstract class StreamAggregation<K, V, A> extends TableOperator<K, V, A> 
     const entry = this.store.locate(key);
     const before = entry.value;
     const newTimestamp = before !== null && entry.timestamp > timestamp ? entry.timestamp : timestamp;
-    const after = this.next(before, value, key);
+    const next = this.next(before, value, key);
+    const after = before === null ? this.own.first(next, value) : next;
     if (isPromiseLike(after)) return this.updateLater(after, key, before, newTimestamp);
     return this.update(entry, key, after, before, newTimestamp);
   }

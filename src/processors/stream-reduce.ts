@@ -1,13 +1,11 @@
 /** `reduce` of a grouped stream: the first value of a key is its row, later ones go through the reducer. */
-import type { TableEmit } from './emit.js';
 import type { OperatorSupplier } from './operator.js';
 import { StreamAggregation } from './stream-aggregation.js';
+import type { AggregationTable } from './table-operator.js';
 import type { Awaitable, Reducer } from './user-functions.js';
 
-export interface StreamReduceOptions<K, V> {
-  readonly storeName: string;
+export interface StreamReduceOptions<K, V> extends AggregationTable {
   readonly reducer: Reducer<K, V>;
-  readonly emit: TableEmit;
 }
 
 export function streamReduceOperator<K, V>(options: StreamReduceOptions<K, V>): OperatorSupplier {
@@ -18,7 +16,7 @@ class StreamReduceOperator<K, V> extends StreamAggregation<K, V, V> {
   private readonly reducer: Reducer<K, V>;
 
   constructor(options: StreamReduceOptions<K, V>) {
-    super(options.storeName, options.emit);
+    super(options);
     this.reducer = options.reducer;
   }
 

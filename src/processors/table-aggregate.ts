@@ -1,13 +1,11 @@
 /** `aggregate` of a grouped table, with an adder and a subtractor (KTableAggregate); `count` is one of them. */
 import { isPromiseLike } from '../bytes/maybe-async.js';
-import type { TableEmit } from './emit.js';
 import type { OperatorSupplier } from './operator.js';
 import { TableAggregation } from './table-aggregation.js';
+import type { AggregationTable } from './table-operator.js';
 import type { Aggregator, Awaitable, Initializer } from './user-functions.js';
 
-export interface TableAggregateOptions<K, V, A> {
-  readonly storeName: string;
-  readonly emit: TableEmit;
+export interface TableAggregateOptions<K, V, A> extends AggregationTable {
   readonly initializer: Initializer<A>;
   readonly adder: Aggregator<K, V, A>;
   readonly subtractor: Aggregator<K, V, A>;
@@ -18,7 +16,7 @@ export function tableAggregateOperator<K, V, A>(options: TableAggregateOptions<K
 }
 
 /** How many rows each group has; 0 once all have left. */
-export function tableCountOperator({ storeName, emit }: { readonly storeName: string; readonly emit: TableEmit }): OperatorSupplier {
+export function tableCountOperator({ storeName, emit }: AggregationTable): OperatorSupplier {
   return tableAggregateOperator<unknown, unknown, number>({
     storeName,
     emit,
@@ -30,7 +28,7 @@ export function tableCountOperator({ storeName, emit }: { readonly storeName: st
 
 class TableAggregateOperator<K, V, A> extends TableAggregation<K, V, A> {
   constructor(private readonly options: TableAggregateOptions<K, V, A>) {
-    super(options.storeName, options.emit);
+    super(options);
   }
 
   protected subtract(aggregate: A, value: V, key: K): Awaitable<A | null> {

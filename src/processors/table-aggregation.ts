@@ -5,11 +5,23 @@
  * is there. The result's timestamp is the highest of the record and of the aggregate that it was built on. Changes apply in order of arrival.
  */
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
-import type { Change } from './operator.js';
-import { TableOperator } from './table-operator.js';
+import type { Change, OperatorContext } from './operator.js';
+import { OwnValues } from './own-value.js';
+import { TableOperator, type AggregationTable } from './table-operator.js';
 import type { Awaitable } from './user-functions.js';
 
 export abstract class TableAggregation<K, V, A> extends TableOperator<K, Change<V>, A> {
+  declare private own: OwnValues<A>;
+
+  constructor(private readonly table: AggregationTable) {
+    super(table.storeName, table.emit);
+  }
+
+  override init(context: OperatorContext): void {
+    super.init(context);
+    this.own = new OwnValues(context, this.table.valueSerde ?? null);
+  }
+
   process(key: K, change: Change<V>, timestamp: number): MaybeAsync {
     const entry = this.store.locate(key);
     const before = entry.value;
@@ -41,9 +53,14 @@ export abstract class TableAggregation<K, V, A> extends TableOperator<K, Change<
     const adds = change.newValue !== null;
     const counts = before !== null && (change.oldValue !== null || (adds && this.countsTimestamp(subtracted)));
     const newTimestamp = counts && beforeTimestamp > timestamp ? beforeTimestamp : timestamp;
-    const after: Awaitable<A | null> = change.newValue !== null ? this.plus(subtracted, change.newValue, key) : subtracted;
+    const after: Awaitable<A | null> = change.newValue !== null ? this.added(subtracted, change.newValue, key) : subtracted;
     if (isPromiseLike(after)) return this.writeLater(after, key, before, newTimestamp);
     return this.update(this.store.locate(key), key, after ?? null, before, newTimestamp);
+  }
+
+  private added(subtracted: A | null, value: V, key: K): Awaitable<A | null> {
+    const after = this.plus(subtracted, value, key);
+    return subtracted === null ? this.own.first(after, value) : after;
   }
 
   private async writeLater(after: PromiseLike<A | null>, key: K, before: A | null, timestamp: number): Promise<void> {

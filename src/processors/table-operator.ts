@@ -5,12 +5,21 @@
  * (its value at the last barrier and now), also when the write came after a promise. With `emitOnChange` writes that change nothing reach nobody.
  */
 import type { MaybeAsync } from '../bytes/maybe-async.js';
+import type { Serde } from '../serdes/serde.js';
 import type { StoreChange, StoreEntry, TimestampedKeyValueStore } from '../stores/store.js';
 import { keyValueStore, versionedRows } from './connected-store.js';
 import { resolveEmit, tellsThroughStore, type TableEmit } from './emit.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
 import type { TableRows, VersionedRows } from './versioned-rows.js';
+
+/** What an operator needs whose rows user functions make. */
+export interface AggregationTable {
+  readonly storeName: string;
+  readonly emit: TableEmit;
+  /** Of the rows. Default: the app's. */
+  readonly valueSerde?: Serde<unknown> | null;
+}
 
 export abstract class TableOperator<K, V, T> extends NodeOperator<K, V> {
   declare protected store: TableRows<K, T>;

@@ -1,12 +1,10 @@
 /** `reduce` of a grouped table (KTableReduce): the first value of a group is its row. */
-import type { TableEmit } from './emit.js';
 import type { OperatorSupplier } from './operator.js';
 import { TableAggregation } from './table-aggregation.js';
+import type { AggregationTable } from './table-operator.js';
 import type { Awaitable, Reducer } from './user-functions.js';
 
-export interface TableReduceOptions<K, V> {
-  readonly storeName: string;
-  readonly emit: TableEmit;
+export interface TableReduceOptions<K, V> extends AggregationTable {
   readonly adder: Reducer<K, V>;
   readonly subtractor: Reducer<K, V>;
 }
@@ -17,7 +15,7 @@ export function tableReduceOperator<K, V>(options: TableReduceOptions<K, V>): Op
 
 class TableReduceOperator<K, V> extends TableAggregation<K, V, V> {
   constructor(private readonly options: TableReduceOptions<K, V>) {
-    super(options.storeName, options.emit);
+    super(options);
   }
 
   protected subtract(aggregate: V, value: V, key: K): Awaitable<V | null> {

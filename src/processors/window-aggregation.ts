@@ -10,6 +10,7 @@
  * expire before it was sent, however far time jumps. (Kafka Streams loses such windows.)
  */
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
+import type { Serde } from '../serdes/serde.js';
 import type { StoreChange, TimestampedWindowStore, WindowEntry } from '../stores/store.js';
 import type { TimeWindows } from '../time/time-windows.js';
 import { Windowed } from '../time/windowed.js';
@@ -18,6 +19,7 @@ import { resolveEmit, tellsThroughStore, type WindowEmit } from './emit.js';
 import { LateRecords, type LateTarget } from './late-records.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorContext } from './operator.js';
+import { OwnValues } from './own-value.js';
 import { recordsIn } from './two-stage/part.js';
 import type { Awaitable } from './user-functions.js';
 
@@ -27,6 +29,8 @@ export interface WindowAggregationOptions {
   readonly emit: WindowEmit;
   /** Default: late records are dropped. */
   readonly late?: LateTarget;
+  /** Of the rows. Default: the app's. */
+  readonly valueSerde?: Serde<unknown> | null;
 }
 
 export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
@@ -35,7 +39,9 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
   private readonly configuredEmit: WindowEmit;
   declare private store: TimestampedWindowStore<K, A>;
   declare private late: LateRecords;
+  declare private own: OwnValues<A>;
   private readonly lateTarget: LateTarget;
+  private readonly valueSerde: Serde<unknown> | null;
   private emit: NonNullable<WindowEmit> = 'onUpdate';
   /** Each write is compared with what was there (`emitOnChange`). */
   private compares = false;
@@ -50,12 +56,14 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
     this.windows = options.windows;
     this.configuredEmit = options.emit;
     this.lateTarget = options.late ?? null;
+    this.valueSerde = options.valueSerde ?? null;
   }
 
   override init(context: OperatorContext): void {
     super.init(context);
     this.store = windowStore(context, this.storeName);
     this.late = new LateRecords(context, this.lateTarget);
+    this.own = new OwnValues(context, this.valueSerde);
     this.emit = resolveEmit(this.configuredEmit, context);
     this.compares = tellsThroughStore(this.emit, this.store);
     const observed = this.store.observedTime?.();
@@ -133,7 +141,8 @@ export abstract class WindowAggregation<K, V, A> extends NodeOperator<K, V> {
     const entry = this.store.locate(key, start);
     const before = entry.value;
     const newTimestamp = before !== null && entry.timestamp > timestamp ? entry.timestamp : timestamp;
-    const after = this.next(before, value, key);
+    const next = this.next(before, value, key);
+    const after = before === null ? this.own.first(next, value) : next;
     if (isPromiseLike(after)) return this.writeLater(after, start, key, before, newTimestamp);
     return this.write(entry, start, key, after, before, newTimestamp);
   }

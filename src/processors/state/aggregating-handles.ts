@@ -56,8 +56,9 @@ export class ReducingHandle<V> extends AccumulatorHandle implements ReducingStat
 
   add(value: V): void {
     const row = this.current();
-    const added = this.copied(value);
-    this.write(row, row === null ? added : this.descriptor.reduce(row.value as V, added));
+    // What a row begins with is its own, also where no other value is copied: another window may begin with it too.
+    if (row === null) this.write(row, copiedValue(value, this.descriptor.serde));
+    else this.write(row, this.descriptor.reduce(row.value as V, this.copied(value)));
   }
 
   private copied(value: V): V {
@@ -83,7 +84,13 @@ export class AggregatingHandle<In, Acc, Out> extends AccumulatorHandle implement
 
   add(value: In): void {
     const row = this.current();
-    const { aggregate } = this.descriptor;
-    this.write(row, aggregate.add(row === null ? aggregate.initial() : (row.value as Acc), value));
+    const { aggregate, serde } = this.descriptor;
+    if (row !== null) {
+      this.write(row, aggregate.add(row.value as Acc, value));
+      return;
+    }
+    const first = aggregate.add(aggregate.initial(), value);
+    // The value itself belongs to others too, to the next window for one.
+    this.write(row, Object.is(first, value) ? copiedValue(first, serde) : first);
   }
 }

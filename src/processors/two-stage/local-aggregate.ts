@@ -9,6 +9,7 @@ import { isPromiseLike, type MaybeAsync } from '../../bytes/maybe-async.js';
 import type { Serde } from '../../serdes/serde.js';
 import { NodeOperator } from '../node-operator.js';
 import type { OperatorContext, OperatorSupplier } from '../operator.js';
+import { OwnValues } from '../own-value.js';
 import type { Awaitable } from '../user-functions.js';
 import { HeldParts, type HeldPart } from './held-parts.js';
 
@@ -19,6 +20,8 @@ export interface LocalAggregateOptions<K, V, A> {
   readonly next: (part: A | null, value: V, key: K) => Awaitable<A | null>;
   /** Parts at most. */
   readonly maxKeys: number;
+  /** Of the parts; null: the app's. */
+  readonly valueSerde: Serde<A> | null;
   /** Of the keys; null: the app's. */
   readonly keySerde: Serde<K> | null;
 }
@@ -36,6 +39,7 @@ export function localAggregateOperator<K, V, A>(options: LocalAggregateOptions<K
 export class LocalAggregate<K, V, A> extends NodeOperator<K, V> {
   readonly keepsRecords = true;
   declare protected held: HeldParts<K, A>;
+  declare private own: OwnValues<A>;
 
   constructor(private readonly options: LocalAggregateOptions<K, V, A>) {
     super();
@@ -44,6 +48,7 @@ export class LocalAggregate<K, V, A> extends NodeOperator<K, V> {
   override init(context: OperatorContext): void {
     super.init(context);
     this.held = new HeldParts(context.serde(this.options.keySerde, 'key').serde);
+    this.own = new OwnValues(context, this.options.valueSerde);
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
@@ -70,7 +75,8 @@ export class LocalAggregate<K, V, A> extends NodeOperator<K, V> {
   protected fold(slice: number, key: K, value: V, timestamp: number): MaybeAsync {
     const id = this.held.idOf(key);
     const part = this.held.get(slice, id);
-    const aggregate = this.options.next(part?.aggregate ?? null, value, key);
+    const next = this.options.next(part?.aggregate ?? null, value, key);
+    const aggregate = part === undefined ? this.own.first(next, value) : next;
     if (isPromiseLike(aggregate)) return Promise.resolve(aggregate).then((later) => this.keep(slice, id, part, key, later, timestamp));
     return this.keep(slice, id, part, key, aggregate, timestamp);
   }
