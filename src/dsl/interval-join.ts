@@ -1,5 +1,5 @@
 import { intervalJoinOperator } from '../processors/event-time/interval-join-operator.js';
-import { inclusiveBounds, type IntervalBounds } from '../processors/interval-join/interval-bounds.js';
+import { joiningBounds, type IntervalBounds } from '../processors/interval-join/interval-bounds.js';
 import { intervalJoinStates } from '../processors/interval-join/interval-join-engine.js';
 import { resultAtOnce } from '../processors/result-at-once.js';
 import { listSerde } from '../serdes/list.js';
@@ -29,7 +29,7 @@ export function addIntervalJoin<K, L, R, O>(
     takesNull: true,
     left,
     right,
-    supplierOf: (storeName, sides) => intervalJoinOperator({ storeName, bounds: inclusiveBounds(bounds), buffers, joiner: held, sides }),
+    supplierOf: (storeName, sides) => intervalJoinOperator({ storeName, bounds: joiningBounds(bounds), buffers, joiner: held, sides }),
   });
   const joined = results<K, O>(keySerde, options.valueSerde ?? null);
   return late === null ? joined : { results: joined, ...late };

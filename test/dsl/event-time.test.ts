@@ -152,10 +152,15 @@ describe('windows in event time', () => {
       .to('means');
     await using driver = new TopologyTestDriver(builder.build(), { wallClock: 1_000_000 });
     const means = driver.outputTopic('means', { keySerde: timeWindowedSerde(serdes.string, 1_000), valueSerde: serdes.double });
-    await driver.inputTopic('readings', numbers).pipe('a', 1, { timestamp: 7 });
+    const input = driver.inputTopic('readings', numbers);
+    await input.pipe('a', 1, { timestamp: 7 });
     await driver.advanceWallClock(100);
     await driver.advanceWallClock(100);
     expect(means.readAll().map(shown)).toEqual([['a', 0, 1, 999]]);
+    // Nor for each record that comes later: the last time by the wall clock was the last.
+    await input.pipe('a', 3, { timestamp: 8 });
+    await driver.advanceWallClock(100);
+    expect(means.readAll()).toEqual([]);
   });
 
   it('are refused where event time does not reach', () => {
@@ -283,6 +288,15 @@ describe('interval joins', () => {
     ]);
     expect(driver.outputTopic('late-left', texts).readAll()).toMatchObject([{ key: 'k', value: 'l3', timestamp: 3 }]);
     expect(driver.outputTopic('late-right', texts).isEmpty).toBe(true);
+  });
+
+  it('are refused when their exclusive bounds leave no time between them', () => {
+    const builder = new StreamsBuilder();
+    const options = { ...texts, watermarks: watermarks.monotonous() };
+    const [left, right] = [builder.stream('left', options).keyBy(), builder.stream('right', options).keyBy()];
+    expect(() =>
+      left.intervalJoin(right, { lower: 0, upper: 1, lowerInclusive: false, upperInclusive: false }, (a, b) => a + b, { name: 'join' }),
+    ).toThrow('An interval join needs a time between its bounds: 0 and 1, as exclusive as they are, leave none.');
   });
 
   it('need topics of equal partition counts', () => {

@@ -21,13 +21,28 @@ export interface InclusiveBounds {
   readonly upper: number;
 }
 
-/** @throws MILL_CONFIG_INVALID unless both are whole milliseconds and `lower ≤ upper` */
+/**
+ * As in Flink, bounds may leave no time between them (exclusive ones of one distance): then nothing is joined.
+ *
+ * @throws MILL_CONFIG_INVALID unless both are whole milliseconds and `lower ≤ upper`
+ */
 export function inclusiveBounds(given: IntervalBounds): InclusiveBounds {
   requireOptions('intervalJoin: the bounds', given, shape);
   const { lower, upper, lowerInclusive = true, upperInclusive = true } = given;
-  const bounds = { lower: lowerInclusive ? lower : lower + 1, upper: upperInclusive ? upper : upper - 1 };
-  if (Number.isSafeInteger(lower) && Number.isSafeInteger(upper) && bounds.lower <= bounds.upper) return Object.freeze(bounds);
-  throw new MillraceError('MILL_CONFIG_INVALID', `An interval join needs lower ≤ upper in whole milliseconds, not ${lower} and ${upper}.`, {
+  if (Number.isSafeInteger(lower) && Number.isSafeInteger(upper) && lower <= upper)
+    return Object.freeze({ lower: lowerInclusive ? lower : lower + 1, upper: upperInclusive ? upper : upper - 1 });
+  throw invalid(`lower ≤ upper in whole milliseconds, not ${lower} and ${upper}`, given);
+}
+
+/** For a join that is meant to join something. @throws MILL_CONFIG_INVALID as `inclusiveBounds`, and when no time lies between the bounds */
+export function joiningBounds(given: IntervalBounds): InclusiveBounds {
+  const bounds = inclusiveBounds(given);
+  if (bounds.lower <= bounds.upper) return bounds;
+  throw invalid(`a time between its bounds: ${given.lower} and ${given.upper}, as exclusive as they are, leave none`, given);
+}
+
+function invalid(needs: string, { lower, upper, lowerInclusive, upperInclusive }: IntervalBounds): MillraceError {
+  return new MillraceError('MILL_CONFIG_INVALID', `An interval join needs ${needs}.`, {
     details: { lower, upper, lowerInclusive, upperInclusive },
   });
 }

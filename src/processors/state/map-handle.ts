@@ -74,8 +74,9 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
     return seen;
   }
 
+  /** Reads no entry, so it neither renews nor removes one. */
   isEmpty(): boolean {
-    return this.entries().length === 0;
+    return (this.rows.get(this.scope.namespace)?.entries.size ?? 0) === 0;
   }
 
   clear(): void {

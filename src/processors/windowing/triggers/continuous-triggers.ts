@@ -70,11 +70,12 @@ export function continuousProcessingTimeTrigger(interval: number): Trigger {
     },
     onEventTime: () => 'continue',
     onProcessingTime: (time, window, context) => {
+      // The last one: what was planned stays noted, so that records which come to a window of event time later plan nothing in the past.
+      if (time === maxTimestamp(window)) return 'fire';
       const planned = context.state(next);
       if (planned.get() !== time) return 'continue';
       planned.clear();
-      // A window of event time may have ended long ago by the wall clock: planning at its end again would fire without a pause.
-      if (time < maxTimestamp(window)) plan(time, window, context);
+      plan(time, window, context);
       return 'fire';
     },
     onMerge: (_window, context) => {
