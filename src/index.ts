@@ -51,6 +51,7 @@ export type { FetcherMetrics } from './kafka/fetcher/fetcher-options.js';
 export type { EpochMetricsSnapshot, LatencySummary } from './observability/epoch-metrics.js';
 export type { ProducerMetrics } from './transactions/producer/epoch-producer.js';
 export type { GroupPhase } from './rebalance/group-protocol.js';
+export type { StoreSize } from './stores/store-sizes.js';
 export type { ThreadMetricsSnapshot } from './observability/time-shares.js';
 export type { TaskWatermark, WatermarkExplanation, WatermarkInput, WatermarkInputState } from './runtime/watermark-explanation.js';
 export { metricCatalogue } from './app/metric-catalogue.js';

@@ -9,6 +9,8 @@ import type { Task } from '../runtime/task.js';
 import type { TaskMetrics } from '../runtime/task-metrics.js';
 import type { BuiltThread } from '../runtime/thread-factory.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
+import type { StoreSize } from '../stores/store-sizes.js';
+import type { TaskState } from '../stores/task-state.js';
 import type { RestartMetricsSnapshot } from './restarts.js';
 import type { StreamsState } from './streams-app.js';
 
@@ -71,7 +73,7 @@ export interface StreamThreadSnapshot {
 /** Of all global tables and stores of the instance together. */
 export type GlobalTablesSnapshot = Pick<
   TaskMetricsSnapshot,
-  'recordsProcessed' | 'dropped' | 'deserializationErrors' | 'processingErrors' | 'deadLetters' | 'retries'
+  'recordsProcessed' | 'dropped' | 'deserializationErrors' | 'processingErrors' | 'deadLetters' | 'retries' | 'stores'
 >;
 
 /** The member of the consumer group. */
@@ -135,6 +137,8 @@ export interface TaskMetricsSnapshot extends ThreadMetricsSnapshot {
   readonly failedStateWrites: number;
   /** True while the task runs on this instance. */
   readonly active: boolean;
+  /** How large each of its stores is, by name; those of processors' states too. Empty where the task does not run. */
+  readonly stores: Readonly<Record<string, StoreSize>>;
   /** Records behind the end of the input, by `topic-partition`; absent when not known. */
   readonly lag: Readonly<Record<string, number>>;
   /** The lowest watermark that has come in, ms since the epoch; null before the first, and without event time. At the end of time `Number.MAX_SAFE_INTEGER`. */
@@ -167,11 +171,17 @@ const nothingYet: Omit<AppMetrics, keyof OwnMetrics | 'globalTables'> = Object.f
 /** What the app knows of itself, started or not. */
 export type OwnMetrics = Pick<AppMetrics, 'state' | 'paused' | 'restarts'>;
 
-export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, globals: TaskMetrics | null = null): AppMetrics {
+/** The global tables, with their state once it is open. */
+export interface GlobalsInUse {
+  readonly metrics: TaskMetrics;
+  readonly tables: TaskState | null;
+}
+
+export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, globals: GlobalsInUse | null = null): AppMetrics {
   const globalTables = globals === null ? null : globalSnapshot(globals);
-  if (built === null) return { ...nothingYet, ...own, globalTables, droppedRecords: globals?.droppedTotal ?? 0 };
+  if (built === null) return { ...nothingYet, ...own, globalTables, droppedRecords: globals?.metrics.droppedTotal ?? 0 };
   const tasks: Record<string, TaskMetricsSnapshot> = {};
-  let droppedRecords = globals?.droppedTotal ?? 0;
+  let droppedRecords = globals?.metrics.droppedTotal ?? 0;
   for (const [id, metrics] of built.taskMetrics) {
     droppedRecords += metrics.droppedTotal;
     const active = built.thread.tasks.get(id);
@@ -204,6 +214,7 @@ export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, glob
       failedStateWrites: metrics.failedStateWrites,
       active: active !== undefined,
       ...(active?.timeShares.snapshot(performance.now()) ?? noTime),
+      stores: active?.state.sizes.snapshot() ?? {},
       lag,
       ...watermarksOf(active?.task),
       numLateRecordsDropped: metrics.dropped.get('late') ?? 0,
@@ -255,10 +266,11 @@ function reported(watermark: number): number | null {
   return watermark === -Infinity ? null : Math.min(watermark, Number.MAX_SAFE_INTEGER);
 }
 
-function globalSnapshot(metrics: TaskMetrics): GlobalTablesSnapshot {
+function globalSnapshot({ metrics, tables }: GlobalsInUse): GlobalTablesSnapshot {
   const { recordsProcessed, deserializationErrors, processingErrors, deadLetters, retries } = metrics;
   const dropped = Object.fromEntries(metrics.dropped);
-  return { recordsProcessed, dropped, deserializationErrors, processingErrors, deadLetters, retries };
+  const stores = tables?.sizes.snapshot() ?? {};
+  return { recordsProcessed, dropped, deserializationErrors, processingErrors, deadLetters, retries, stores };
 }
 
 function groupSnapshot(member: BuiltThread['member']): GroupMetricsSnapshot {

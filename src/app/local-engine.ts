@@ -58,7 +58,7 @@ export class LocalEngine implements AppEngine {
   }
 
   metrics(own: OwnMetrics): AppMetrics {
-    return snapshotMetrics(own, this.parts.built, this.parts.globals?.metrics ?? null);
+    return snapshotMetrics(own, this.parts.built, this.parts.globals ?? null);
   }
 
   explainWatermark(operator: string | null): WatermarkExplanation {

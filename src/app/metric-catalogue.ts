@@ -6,6 +6,7 @@ import type { EpochMetricsSnapshot } from '../observability/epoch-metrics.js';
 import type { ThreadMetricsSnapshot } from '../observability/time-shares.js';
 import type { FetcherMetrics } from '../kafka/fetcher/fetcher-options.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
+import type { StoreSize } from '../stores/store-sizes.js';
 import type { RestartMetricsSnapshot } from './restarts.js';
 import type {
   AppMetrics,
@@ -156,6 +157,10 @@ const task: Catalogue<TaskMetricsSnapshot> = {
     meaning: 'the rest: no records, paused, or other tasks of the thread have their turns',
     flink: 'idleTimeMsPerSecond',
   },
+  stores: {
+    unit: 'more metrics',
+    meaning: '`StoreSize` by store name, the states of processors included; empty where the task does not run',
+  },
   lag: {
     unit: 'records',
     meaning: 'records behind the end of the input, by `<topic>-<partition>`; absent when not known',
@@ -182,6 +187,27 @@ const task: Catalogue<TaskMetricsSnapshot> = {
     counter: true,
     meaning: '`dropped.late`: records too late for a window or a join that has no side output for them',
     flink: 'numLateRecordsDropped',
+  },
+};
+
+const store: Catalogue<StoreSize> = {
+  estimateNumKeys: {
+    unit: 'count',
+    meaning:
+      'rows that have a value: keys of a table, windows of all keys, sessions, records that wait for a join, keys in each state of a processor. An estimate: after a restore too high at first, until what was asked for is counted anew in the background',
+    flink: 'rocksdb.estimate-num-keys',
+    kafkaStreams: 'estimate-num-keys',
+  },
+  memoryBytes: {
+    unit: 'bytes',
+    meaning: 'rows in memory, estimated: all of a store in memory; of LevelDB those that are cached or wait for the disk',
+  },
+  diskBytes: {
+    unit: 'bytes',
+    meaning:
+      'what LevelDB’s table files hold of it, compressed, as of at most some seconds ago; the newest rows are in LevelDB’s log alone, and not in it. 0 for a store in memory',
+    flink: 'rocksdb.live-sst-files-size',
+    kafkaStreams: 'live-sst-files-size',
   },
 };
 
@@ -328,4 +354,4 @@ const group: Catalogue<GroupMetricsSnapshot> = {
 };
 
 /** By where they stand in `AppMetrics`, then by field. */
-export const metricCatalogue = Object.freeze({ app, restarts, task, standby, epochs, thread, producer, fetcher, memory, group });
+export const metricCatalogue = Object.freeze({ app, restarts, task, store, standby, epochs, thread, producer, fetcher, memory, group });

@@ -75,8 +75,10 @@ export class ChangelogRows<K, V> {
       table.unlink(present);
       return -1;
     }
-    const row = present ?? new Row<K, V>(decoded, hash, table, rowOverhead + (keyEnd - keyStart));
+    const size = rowOverhead + (keyEnd - keyStart) + 2 * (valueEnd - valueStart);
+    const row = present ?? new Row<K, V>(decoded, hash, table, size);
     if (present === undefined) table.link(row);
+    else table.resize(row, size);
     row.timestamp = timestamp;
     row.value = format.decodeValue(value, valueStart, valueEnd);
     row.captured = null;

@@ -108,6 +108,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
       this.logKeys.push(row.key);
       this.logEntries.push(entry);
     }
+    if ((entry.value === null) !== (value === null)) this.count(row.table, value === null ? -1 : 1);
     entry.value = value;
     entry.timestamp = timestamp;
     if (timestamp > this.highestTime) this.highestTime = timestamp;
@@ -229,6 +230,10 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
     return this.closing === null ? bound : Math.min(bound, closedUpTo + 1);
   }
 
+  protected get valuesInMemory(): number {
+    return this.estimateNumKeys;
+  }
+
   protected settleRow(row: Row<K, List<V>>): List<V> | null {
     const list = row.value;
     if (list === null) return null;
@@ -236,7 +241,10 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
     let kept = 0;
     for (const entry of list) {
       if (entry.value === null) continue;
-      if (entry.time < bound && entry.stamp !== this.generation) continue;
+      if (entry.time < bound && entry.stamp !== this.generation) {
+        this.count(row.table, -1);
+        continue;
+      }
       list[kept++] = entry;
     }
     list.length = kept;
@@ -290,6 +298,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
       } else {
         logValue.reset();
         this.encodeValue(key, entry.value, logValue);
+        this.sawValue(logValue.length);
         sink.append(this.name, entry.timestamp, logKey.buffer, 0, logKey.length, logValue.buffer, 0, logValue.length);
       }
     }
@@ -317,6 +326,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
   /** With `closeTracking` the places of all entries are read; they are few bytes each. */
   override async attach(engineHasRows: boolean): Promise<void> {
     await super.attach(engineHasRows);
+    this.spreadCount(this.tables.all.map((start) => this.tables.open(start)));
     if (this.closing === null) return;
     for (const start of this.tables.all) {
       for await (const page of scanPages(this, this.tables.open(start), everyKey)) {

@@ -27,6 +27,16 @@ export interface EpochState extends StateStore {
   readonly engine: Engine | null;
   /** Bytes that the active epoch changed, estimated. */
   readonly activeBytes: number;
+  /** Rows that have a value, entries of a list each; exact but after a restore and a restart, where it is an estimate. */
+  readonly estimateNumKeys: number;
+  /** Of these, records of restores that may have been counted before. */
+  readonly uncounted: number;
+  /** Where what counts begins in the engine: what is out of retention may still be there. */
+  readonly countedFrom: Buffer;
+  /** The engine had `counted` rows when the count was `before`. */
+  recounted(counted: number, before: number): void;
+  /** Bytes that the store takes in memory, estimated. */
+  readonly memoryBytes: number;
   /** Somebody reads the store as of a moment: nothing that exists in memory alone may leave. */
   readonly hasSnapshots: boolean;
 

@@ -52,6 +52,7 @@ export class JoinWindowState<K, V> implements EpochState, JoinWindowStore<K, V> 
   readonly engine: Engine | null;
   readonly retention: number;
   readonly hasSnapshots = false;
+  readonly uncounted = 0;
   activeBytes = 0;
   /** Writes to what has expired, since the store was opened. */
   expiredWrites = 0;
@@ -72,6 +73,8 @@ export class JoinWindowState<K, V> implements EpochState, JoinWindowStore<K, V> 
   private closed = false;
   /** Rows of segments that were let go of are still in the engine. */
   private mustClear = false;
+  /** Records when the engine was written last. */
+  private foundRecords = 0;
   /** The key in work. */
   private readonly key = new ByteWriter(64);
   private readonly row = new ByteWriter(1024);
@@ -129,6 +132,7 @@ export class JoinWindowState<K, V> implements EpochState, JoinWindowStore<K, V> 
       bytes.length = before;
       throw valueError(this, key, cause);
     }
+    this.segments.countRecords(segment, 1);
     this.noteDirty(segment, memory.close(start, valueStart, number, timestamp, sequence, this.generation), bytes.length - before);
   }
 
@@ -154,6 +158,22 @@ export class JoinWindowState<K, V> implements EpochState, JoinWindowStore<K, V> 
       if (found !== null) reverseFrom(found, at);
     }
     return found ?? nothing;
+  }
+
+  get estimateNumKeys(): number {
+    return this.segments.records;
+  }
+
+  get countedFrom(): Buffer {
+    return this.idPrefix;
+  }
+
+  recounted(): void {
+    // Every record was counted.
+  }
+
+  get memoryBytes(): number {
+    return this.segments.memoryBytes;
   }
 
   // ---- keys
@@ -326,16 +346,18 @@ export class JoinWindowState<K, V> implements EpochState, JoinWindowStore<K, V> 
   }
 
   marks(): StoreMarks {
-    return { observed: this.observed, observedTime: this.observed, closedUpTo: Number.MIN_SAFE_INTEGER, entries: 0 };
+    return { observed: this.observed, observedTime: this.observed, closedUpTo: Number.MIN_SAFE_INTEGER, entries: this.segments.records };
   }
 
   adoptMarks(marks: StoreMarks): void {
     this.observed = Math.max(this.observed, marks.observed);
+    this.foundRecords = marks.entries;
   }
 
   async attach(engineHasRows: boolean): Promise<void> {
     if (!engineHasRows || this.engine === null) return;
     await findSegments(this.engine, this.idPrefix, idPrefix(this.id + 1), (start) => this.segments.open(start, true));
+    this.segments.spreadRecords(this.foundRecords);
   }
 
   // ---- restore
@@ -369,9 +391,11 @@ export class JoinWindowState<K, V> implements EpochState, JoinWindowStore<K, V> 
     const present = segment.memory.recordAt(number, time, sequence);
     if (present !== none) {
       segment.memory.remove(present);
+      this.segments.countRecords(segment, -1);
       if (value === null) this.noteDirty(segment, present, 0);
     }
     if (value === null) return;
+    this.segments.countRecords(segment, 1);
     const record = this.addRecord(segment, number, time, sequence, value, valueStart, valueEnd, this.generation);
     this.noteDirty(segment, record, keyEnd - keyStart + valueEnd - valueStart);
   }

@@ -73,7 +73,11 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
   }
 
   approximateEntryCount(): number {
-    return this.entries;
+    return this.estimateNumKeys;
+  }
+
+  get memoryBytes(): number {
+    return this.table.bytes;
   }
 
   drainChanges(visit: (change: StoreChange<K, V>) => void | Promise<void>): void | Promise<void> {
@@ -85,11 +89,12 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
   }
 
   marks(): StoreMarks {
-    return { observed: -1, observedTime: -1, closedUpTo: -1, entries: this.entries };
+    return { observed: -1, observedTime: -1, closedUpTo: -1, entries: this.entries, uncounted: this.uncounted };
   }
 
   adoptMarks(marks: StoreMarks): void {
-    this.entries = marks.entries;
+    this.entries = this.table.entries = marks.entries;
+    this.uncounted = marks.uncounted ?? 0;
   }
 
   async attach(engineHasRows: boolean): Promise<void> {
@@ -124,7 +129,7 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
   reset(): void {
     this.table.drop();
     this.table.mayMiss = false;
-    this.entries = 0;
+    this.entries = this.table.entries = this.uncounted = 0;
   }
 
   private scanRange(range: KeyRange<K>): ScanRange {

@@ -23,6 +23,7 @@ import { RowTable } from './row-table.js';
 import type { TableLayout } from './row-table.js';
 import type { EpochState } from './epoch-state.js';
 import type { StoreEntry, StoreKind, StoreSpec } from './store.js';
+import { idPrefix } from './store-environment.js';
 import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
 import type { ScannedRow } from './table-scan.js';
 import type { StoreMarks } from './store-marks.js';
@@ -54,7 +55,9 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
   /** Unchanged rows are left out of `drainChanges`. */
   readonly comparesChanges: boolean;
   protected readonly changes: ChangeList<K, V> | null;
+  /** The sum of what its tables have. */
   protected entries = 0;
+  uncounted = 0;
   private readonly budget: CacheBudget | null;
   readonly timestamped: boolean;
   protected readonly scratch = new ByteWriter(256);
@@ -103,11 +106,11 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     const row = located.stamp === this.generation ? located : this.firstWrite(located);
     if (this.changes !== null && row.changeStamp !== this.changes.generation) this.changes.add(row);
     if (value === null) {
-      if (row.value !== null) this.entries--;
+      if (row.value !== null) this.count(row.table, -1);
       row.deletedAt = timestamp;
       row.timestamp = -1;
     } else {
-      if (row.value === null) this.entries++;
+      if (row.value === null) this.count(row.table, 1);
       row.timestamp = timestamp;
     }
     row.value = value;
@@ -148,6 +151,41 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     this.scratch.reset();
     this.keySerde.encode(key, this.scratch);
     return this.scratch.buffer.toString('latin1', 0, this.scratch.length);
+  }
+
+  // ---- counting
+
+  get estimateNumKeys(): number {
+    return Math.max(0, this.entries);
+  }
+
+  abstract get memoryBytes(): number;
+
+  protected count(table: RowTable<K, V>, change: number): void {
+    table.entries += change;
+    this.entries += change;
+  }
+
+  /** The table and all that it has, in memory or in the engine, is given up. */
+  protected forgetCount(table: RowTable<K, V>): void {
+    this.entries = Math.max(0, this.entries - table.entries);
+    table.entries = 0;
+  }
+
+  get countedFrom(): Buffer {
+    return idPrefix(this.id);
+  }
+
+  recounted(counted: number, before: number): void {
+    this.entries += counted - before;
+    this.uncounted = 0;
+  }
+
+  /** Of tables that were found in the engine only the sum is known. */
+  protected spreadCount(tables: readonly RowTable<K, V>[]): void {
+    if (tables.length === 0) this.entries = 0;
+    const each = this.entries / tables.length;
+    for (const table of tables) table.entries = each;
   }
 
   // ---- misses
@@ -268,9 +306,8 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     const valueStart = out.length;
     this.encodeValue(row.key, value, out);
     if (sink !== null) sink.append(this.name, row.timestamp, out.buffer, keyStart, changelogKeyEnd, out.buffer, valueStart, out.length);
-    if (this.engine === null) return;
-    layer.add(start, keyEnd, changelogKeyEnd, out.length);
     this.resize(row, keyEnd - start, out.length - changelogKeyEnd);
+    if (this.engine !== null) layer.add(start, keyEnd, changelogKeyEnd, out.length);
   }
 
   /** A value in memory counts twice its bytes; once more when its bytes are kept, to be compared. */
@@ -388,11 +425,12 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     batch: EngineBatch | null,
   ): void {
     if (batch === null) {
-      this.entries += this.restored.intoMemory(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd);
+      this.count(table, this.restored.intoMemory(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd));
       return;
     }
     const change = this.restored.intoEngine(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd, batch);
-    this.entries = change < 0 ? Math.max(0, this.entries + change) : this.entries + change;
+    this.uncounted++;
+    if (change > 0 || (table.entries > 0 && this.entries > 0)) this.count(table, change);
   }
 
   /** Clean rows of an engine leave memory. */

@@ -34,6 +34,8 @@ export class RowTable<K, V> {
   pinned = 0;
   /** Bytes of all rows here. */
   bytes = 0;
+  /** What the store counts as its keys in this table, in memory or not; estimated where it was not counted from the beginning. */
+  entries = 0;
   private index: Index<K, V> | null = null;
   private hand: IterableIterator<Row<K, V>> | null = null;
 

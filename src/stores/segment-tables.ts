@@ -13,7 +13,25 @@ export class SegmentTables<K, R> {
   private recent: RowTable<K, R> | null = null;
   private evictAt = 0;
 
-  constructor(private readonly make: (start: number, mayMiss: boolean) => RowTable<K, R>) {}
+  /** @param leaves is told of each table that is out of retention */
+  constructor(
+    private readonly make: (start: number, mayMiss: boolean) => RowTable<K, R>,
+    private readonly leaves: (table: RowTable<K, R>) => void,
+  ) {}
+
+  /** Bytes in memory. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const table of this.tables.values()) bytes += table.bytes;
+    return bytes;
+  }
+
+  /** Rows in memory. */
+  get rowCount(): number {
+    let count = 0;
+    for (const table of this.tables.values()) count += table.rows.size;
+    return count;
+  }
 
   get(start: number): RowTable<K, R> | undefined {
     return this.recent !== null && this.recent.windowStart === start ? this.recent : this.tables.get(start);
@@ -56,6 +74,7 @@ export class SegmentTables<K, R> {
         reached = start;
         break;
       }
+      this.leaves(table);
       table.drop();
       this.tables.delete(start);
       if (this.recent === table) this.recent = null;
@@ -72,6 +91,7 @@ export class SegmentTables<K, R> {
       const start = values[dropped] as number;
       if (start >= bound) break;
       const table = this.tables.get(start) as RowTable<K, R>;
+      this.leaves(table);
       table.drop();
       table.expired = true;
       this.tables.delete(start);

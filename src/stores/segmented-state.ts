@@ -19,6 +19,9 @@ import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
 import type { StoreMarks } from './store-marks.js';
 import { windowPrefix } from './window-key.js';
 
+/** Bytes of an entry or a version beside its value, estimated. */
+const valueOverhead = 80;
+
 export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
   /** Writes to what has expired, since the store was opened. */
   expiredWrites = 0;
@@ -31,12 +34,18 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
   protected restoring = false;
   private readonly idPrefix: Buffer;
   private clearedBelow = Number.MIN_SAFE_INTEGER;
+  /** Values that went to the changelog or came from it: how long one is, where no row is ever serialised. */
+  private valuesSeen = 0;
+  private valueBytesSeen = 0;
 
   constructor(environment: StoreEnvironment) {
     super(environment);
     this.interval = segmentIntervalOf(environment.spec);
     this.idPrefix = idPrefix(environment.id);
-    this.tables = new SegmentTables((start, mayMiss) => this.segmentTable(start, mayMiss));
+    this.tables = new SegmentTables(
+      (start, mayMiss) => this.segmentTable(start, mayMiss),
+      (table) => this.forgetCount(table),
+    );
   }
 
   /** Start of the segment that `time` lies in. */
@@ -46,6 +55,24 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
 
   protected segmentTable(start: number, mayMiss: boolean): RowTable<K, R> {
     return this.makeTable({ prefix: windowPrefix(this.idPrefix, start), suffix: null, windowStart: start }, mayMiss);
+  }
+
+  get memoryBytes(): number {
+    const { bytes } = this.tables;
+    return this.engine === null ? bytes + Math.round(this.valuesInMemory * this.meanValueBytes) : bytes;
+  }
+
+  /** Of a store in memory alone, whose rows do not know their bytes. */
+  protected abstract get valuesInMemory(): number;
+
+  protected sawValue(bytes: number): void {
+    this.valuesSeen++;
+    this.valueBytesSeen += bytes;
+  }
+
+  /** A value in memory counts twice its bytes. */
+  private get meanValueBytes(): number {
+    return valueOverhead + (this.valuesSeen === 0 ? 0 : (2 * this.valueBytesSeen) / this.valuesSeen);
   }
 
   // ---- epochs
@@ -128,6 +155,7 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
     _batch: EngineBatch | null,
   ): void {
     this.restoring = true;
+    this.sawValue(valueEnd - valueStart);
     this.merge(timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd);
   }
 

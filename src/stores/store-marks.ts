@@ -8,4 +8,6 @@ export interface StoreMarks {
   readonly closedUpTo: number;
   /** Number of rows; approximate after a restore. */
   readonly entries: number;
+  /** Of these, records of restores that may have been counted before. */
+  readonly uncounted?: number;
 }

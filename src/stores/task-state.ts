@@ -26,6 +26,7 @@ import { RestoreBuffer } from './restore-buffer.js';
 import { engineOf, isPersistent, sameChangelog, usable } from './store-resumption.js';
 import { SerialQueue } from './serial-queue.js';
 import type { StateStore } from './store.js';
+import { StoreSizes } from './store-sizes.js';
 import { idPrefix } from './store-environment.js';
 import type { ChangelogSink } from './store-environment.js';
 import type { StoreMarks } from './store-marks.js';
@@ -44,6 +45,7 @@ export class TaskState {
   epoch = -1;
   /** Set when the engine was found unreadable and emptied. */
   wiped: 'corrupted' | null = null;
+  readonly sizes: StoreSizes;
   private readonly stores = new Map<string, TaskStore>();
   private readonly states: EpochState[] = [];
   private readonly epochs: EpochLog;
@@ -67,6 +69,7 @@ export class TaskState {
     this.restoring = engine === null ? null : new RestoreBuffer(engine);
     this.budget = new CacheBudget(options.cacheBytes);
     this.now = options.now ?? Date.now;
+    this.sizes = new StoreSizes(engine, this.states, this.now);
     this.flushes = new FlushSchedule(options.flushIntervalMs ?? 1000, this.now());
   }
 
@@ -117,7 +120,6 @@ export class TaskState {
     this.budget.limit = bytes;
   }
 
-  /** Whether some of it outlives the process. */
   get isPersistent(): boolean {
     return this.engine !== null;
   }
@@ -321,6 +323,7 @@ export class TaskState {
     if (this.engine !== null) await this.writer.write(this.engine, due, (batch) => this.putMarks(batch, last.epoch, touched));
     this.epoch = last.epoch;
     this.epochs.done(due.length);
+    this.sizes.written();
     await releaseRows(due);
     for (const store of touched) await this.expire(store, store.marks);
   }
@@ -440,6 +443,7 @@ export class TaskState {
     await this.clearStrangers(this.engine, batch, meta);
     await batch.write();
     for (const store of this.stores.values()) if (store.state.engine !== null) await store.state.attach(store.resumed);
+    await this.sizes.measure();
   }
 
   /** Rows of stores that are no longer in the topology, or not usable, under ids that nobody has now. */

@@ -52,6 +52,14 @@ export class TimeOrderedBufferState<K, V> extends KeyedState<Key<K>, Value<V>> i
     return this.index.byteSize;
   }
 
+  override get estimateNumKeys(): number {
+    return this.index.size;
+  }
+
+  get memoryBytes(): number {
+    return this.table.bytes;
+  }
+
   put(time: number, rank: number, key: K, value: V): void {
     this.checkRank(rank);
     const id = { time, rank, key };
@@ -226,6 +234,8 @@ export class TimeOrderedBufferState<K, V> extends KeyedState<Key<K>, Value<V>> i
     if (value === null) this.index.delete(key.toString('latin1', keyStart, keyEnd));
     else this.note(key, keyStart, keyEnd, value, valueStart, valueEnd);
     this.restoreInto(this.table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd, batch);
+    // The index tells.
+    this.uncounted = 0;
   }
 
   expire(): readonly (readonly [Buffer, Buffer])[] {

@@ -127,6 +127,7 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
 
   private setLatest(located: Row<K, Run<V>>, value: V | null, timestamp: number): void {
     const row = this.touch(located);
+    if ((row.value === null) !== (value === null)) this.count(this.latest, value === null ? -1 : 1);
     row.value = value === null ? null : VersionRun.of(timestamp, value, Infinity);
   }
 
@@ -190,6 +191,15 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
     );
   }
 
+  override get memoryBytes(): number {
+    return super.memoryBytes + this.latest.bytes;
+  }
+
+  /** At least: what a row has beside its first version is not counted. */
+  protected get valuesInMemory(): number {
+    return this.latest.rows.size + this.tables.rowCount;
+  }
+
   // ---- epochs
 
   protected settleRow(row: Row<K, Run<V>>): Run<V> | null {
@@ -217,6 +227,7 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
         sink.append(this.name, from, out.buffer, 0, keyEnd, null, 0, 0);
       } else {
         this.encodeValue(key, value, out);
+        this.sawValue(out.length - keyEnd);
         sink.append(this.name, from, out.buffer, 0, keyEnd, out.buffer, keyEnd, out.length);
       }
     }
@@ -262,5 +273,6 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
     super.dropRows();
     this.latest.drop();
     this.latest.mayMiss = false;
+    this.latest.entries = 0;
   }
 }

@@ -219,7 +219,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   private dropTable(start: number): void {
     const table = this.tables.get(start);
     if (table === undefined) return;
-    for (const row of table.rows.values()) if (row.value !== null) this.entries--;
+    this.forgetCount(table);
     table.drop();
     table.registered = false;
     this.tables.delete(start);
@@ -236,13 +236,20 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   }
 
   approximateEntryCount(): number {
-    return Math.max(0, this.entries);
+    return Math.round(this.estimateNumKeys);
+  }
+
+  get memoryBytes(): number {
+    let bytes = 0;
+    for (const table of this.tables.values()) bytes += table.bytes;
+    return bytes;
   }
 
   // ---- what the task calls
 
   marks(): StoreMarks {
-    return { observed: this.observed, observedTime: this.highestTime, closedUpTo: this.closedUpTo, entries: this.entries };
+    const { observed, highestTime: observedTime, closedUpTo, entries, uncounted } = this;
+    return { observed, observedTime, closedUpTo, entries, uncounted };
   }
 
   adoptMarks(marks: StoreMarks): void {
@@ -250,6 +257,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
     this.highestTime = Math.max(this.highestTime, marks.observedTime);
     this.closedUpTo = marks.closedUpTo;
     this.entries = marks.entries;
+    this.uncounted = marks.uncounted ?? 0;
   }
 
   /** Finds the window starts in the engine, one seek each. */
@@ -267,6 +275,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
     } finally {
       await scan.close();
     }
+    this.spreadCount([...this.tables.values()]);
   }
 
   restore(
@@ -338,7 +347,18 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
     this.highestTime = -1;
     this.minLive = -this.retention;
     this.closedUpTo = Number.MIN_SAFE_INTEGER;
-    this.entries = 0;
+    this.entries = this.uncounted = 0;
+  }
+
+  override get countedFrom(): Buffer {
+    const [lowest] = this.starts.values;
+    return lowest === undefined ? this.idPrefix : windowPrefix(this.idPrefix, lowest);
+  }
+
+  /** Which windows had how many rows too many is not known. */
+  override recounted(counted: number, before: number): void {
+    super.recounted(counted, before);
+    this.spreadCount([...this.tables.values()]);
   }
 
   override forgetClean(): void {

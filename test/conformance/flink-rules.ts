@@ -216,6 +216,10 @@ export const flinkRules: Readonly<Record<string, readonly RuleTest[]>> = {
     [seeds, '"backpressure-rate"'],
     [seeds, '"catch-up"'],
   ],
+  'size of state and number of keys are metrics': [
+    ['test/app/store-metrics.test.ts', 'tell keys and bytes of each store of a task, and of global tables'],
+    ['test/stores/store-sizes.test.ts', 'the number of keys of a store (%s)'],
+  ],
   'a window that does not fire can be explained, down to the partition': [
     ['test/testing/explain-watermark.test.ts', 'names the upstream task that was not heard of, and at its own place the partition'],
   ],
@@ -224,7 +228,6 @@ export const flinkRules: Readonly<Record<string, readonly RuleTest[]>> = {
 /** Rules that concern a library and are not met, or not tested, with the reason. */
 export const flinkRulesNotMet: Readonly<Record<string, string>> = {
   'chaining can be disabled': 'operators of a sub-topology are always one chain; `repartition` ends it',
-  'size of state and number of keys are metrics': '`approximateEntryCount` of a store tells its rows; there is no metric of them',
   'completion of an epoch does not take longer with a backlog between tasks':
     'it follows from the backlog lying in topics; no test measures it',
   'a sink declares whether it takes updates, and a mismatch fails when the plan is made':

@@ -36,7 +36,9 @@ export function withEnded(ended: AppMetrics | null, metrics: AppMetrics): AppMet
 
 /** What adds up of a thread that is gone. */
 function withoutState(metrics: AppMetrics): AppMetrics {
-  const tasks = Object.fromEntries(Object.entries(metrics.tasks).map(([id, task]) => [id, { ...task, active: false, lag: {} }]));
+  const tasks = Object.fromEntries(
+    Object.entries(metrics.tasks).map(([id, task]) => [id, { ...task, active: false, lag: {}, stores: {} }]),
+  );
   return { ...metrics, tasks };
 }
 
@@ -136,8 +138,10 @@ function mergedGroups(each: readonly [GroupMetricsSnapshot, ...GroupMetricsSnaps
 }
 
 function mergedGlobals(each: readonly [GlobalTablesSnapshot, ...GlobalTablesSnapshot[]]): GlobalTablesSnapshot {
-  const counters = sumFields(each.map(({ dropped: _, ...numbers }) => numbers));
-  return { ...counters, dropped: sumFields(each.map(({ dropped }) => dropped)) };
+  const counters = sumFields(each.map(({ dropped: _, stores: __, ...numbers }) => numbers));
+  const names = new Set(each.flatMap(({ stores }) => Object.keys(stores)));
+  const stores = [...names].map((name) => [name, sumFields(each.flatMap((globals) => globals.stores[name] ?? []))] as const);
+  return { ...counters, dropped: sumFields(each.map(({ dropped }) => dropped)), stores: Object.fromEntries(stores) };
 }
 
 function sumFields<T extends object>(each: readonly T[]): T {

@@ -177,7 +177,7 @@ export class ThreadWork {
     const { built = null, globals = null } = this.parts ?? {};
     const tasks = [...(built?.thread.tasks.values() ?? [])];
     return {
-      metrics: snapshotMetrics(unknownHere, built, globals?.metrics ?? null),
+      metrics: snapshotMetrics(unknownHere, built, globals),
       taskCounts: this.taskCounts(),
       watermarks: tasks.flatMap(({ task }) => task.explainWatermark() ?? []),
     };

@@ -11,6 +11,8 @@ export interface Engine {
   scan(range: EngineRange): EngineScan;
   /** The rows as of this call, for reads one by one. */
   snapshot(): EngineSnapshot;
+  /** Bytes on disk of the rows with `from <= key < to`, estimated without reading them; what was written last may not be in it yet. */
+  sizeOf(from: Buffer, to: Buffer): Promise<number>;
   /** Deletes the rows with `from <= key < to`. Not part of a batch. */
   clear(from: Buffer, to: Buffer): Promise<void>;
   /** Closes open scans too. */

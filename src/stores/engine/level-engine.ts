@@ -174,6 +174,10 @@ class LevelEngine implements Engine {
     };
   }
 
+  sizeOf(from: Buffer, to: Buffer): Promise<number> {
+    return this.guard('Measuring', this.database.approximateSize(from, to));
+  }
+
   clear(from: Buffer, to: Buffer): Promise<void> {
     return this.guard('Clearing', this.database.clear({ gte: from, lt: to }));
   }

@@ -17,6 +17,8 @@ export class RecordSegment {
   dirtyBytes = 0;
   /** Size after what the engine has was last let go of. */
   smallest = 0;
+  /** Records, in memory or not; estimated when the segment was found in the engine. */
+  records = 0;
   /** Size as the cache budget knows it, bytes. */
   counted = 0;
 

@@ -26,6 +26,8 @@ export interface LayersInUse {
 export class RecordSegments implements Evictable {
   /** Ascending by start. */
   readonly all: RecordSegment[] = [];
+  /** Records of all segments. */
+  records = 0;
   private recent: RecordSegment | null = null;
   private evictAt = 0;
   private readonly spare: RecordMemory[] = [];
@@ -55,6 +57,23 @@ export class RecordSegments implements Evictable {
 
   indexFrom(start: number): number {
     return RecordSegment.indexFrom(this.all, start);
+  }
+
+  get memoryBytes(): number {
+    let bytes = 0;
+    for (const { memory } of this.all) bytes += memory.size;
+    return bytes;
+  }
+
+  countRecords(segment: RecordSegment, change: number): void {
+    segment.records += change;
+    this.records += change;
+  }
+
+  /** Of the segments that were found in the engine only the sum is known. */
+  spreadRecords(sum: number): void {
+    this.records = this.all.length === 0 ? 0 : sum;
+    for (const segment of this.all) segment.records = sum / this.all.length;
   }
 
   /** Tells the budget that a segment's memory may have grown. */
@@ -113,11 +132,13 @@ export class RecordSegments implements Evictable {
   clear(): void {
     for (const segment of this.all) this.forget(segment);
     this.all.length = 0;
+    this.records = 0;
     this.spare.length = 0;
   }
 
   private forget(segment: RecordSegment): void {
     segment.dropped = true;
+    this.records = Math.max(0, this.records - segment.records);
     if (this.recent === segment) this.recent = null;
     if (this.budget !== null) {
       this.budget.used -= segment.counted;

@@ -1,0 +1,98 @@
+/**
+ * How large the stores of a task are. Keys and bytes in memory are counted as they change; LevelDB is asked how much its files hold, after a write or a question and at most once
+ * in some seconds, so that nothing is paid for it by the record.
+ */
+import type { Engine } from './engine/engine.js';
+import type { EpochState } from './epoch-state.js';
+import { isInDoubt, recount } from './recount.js';
+import { idPrefix } from './store-environment.js';
+
+/** One store of a task, measured. */
+export interface StoreSize {
+  /**
+   * Rows that have a value: keys; of windows each key of each; sessions, sliding windows, records that wait for a join. An estimate: after a restore keys that the changelog has several
+   * times count several times, until they are counted anew, which asking for it begins.
+   */
+  readonly estimateNumKeys: number;
+  /** Its rows in memory: all of a store in memory, the cached ones of LevelDB. Estimated. */
+  readonly memoryBytes: number;
+  /** What LevelDB's table files hold of it, compressed, as of some seconds ago; what is in LevelDB's log alone is not in it. 0 for a store in memory. */
+  readonly diskBytes: number;
+}
+
+const measuredEveryMs = 5000;
+
+export class StoreSizes {
+  private readonly diskBytes = new Map<string, number>();
+  private measuredAt = -Infinity;
+  private measuring = false;
+  private recounting = false;
+  /** The engine was written to since it was measured. */
+  private isOld = true;
+
+  constructor(
+    private readonly engine: Engine | null,
+    private readonly stores: readonly EpochState[],
+    private readonly now: () => number,
+  ) {}
+
+  /** By store name. */
+  snapshot(): Record<string, StoreSize> {
+    this.refresh();
+    void this.recount();
+    return Object.fromEntries(
+      this.stores.map((store) => [
+        store.name,
+        {
+          estimateNumKeys: Math.round(store.estimateNumKeys),
+          memoryBytes: store.memoryBytes,
+          diskBytes: this.diskBytes.get(store.name) ?? 0,
+        },
+      ]),
+    );
+  }
+
+  /** The engine was written to. */
+  written(): void {
+    this.isOld = true;
+    this.refresh();
+  }
+
+  /** Asks the engine; a failure leaves what is known. */
+  async measure(): Promise<void> {
+    const { engine } = this;
+    if (engine === null) return;
+    this.measuring = true;
+    this.isOld = false;
+    this.measuredAt = this.now();
+    try {
+      for (const { name, id, engine: own } of this.stores) {
+        if (own !== null) this.diskBytes.set(name, await engine.sizeOf(idPrefix(id), idPrefix(id + 1)));
+      }
+    } catch {
+      // The engine is being closed, or damaged: whoever uses it next says so.
+      this.isOld = true;
+    } finally {
+      this.measuring = false;
+    }
+  }
+
+  private async recount(): Promise<void> {
+    const { engine } = this;
+    const store = this.recounting ? undefined : this.stores.find((each) => each.engine !== null && isInDoubt(each));
+    if (engine === null || store === undefined) return;
+    this.recounting = true;
+    try {
+      await recount(engine, store);
+    } catch {
+      // As above.
+    } finally {
+      this.recounting = false;
+    }
+  }
+
+  private refresh(): void {
+    if (this.engine === null || !this.isOld || this.measuring || this.now() - this.measuredAt < measuredEveryMs) return;
+    void this.measure();
+  }
+}
