@@ -42,7 +42,7 @@ export interface MapState<UK, UV> {
   values(): UV[];
   /** In the order in which the keys were first put. */
   entries(): [UK, UV][];
-  /** Whether nothing is in it. An expired entry counts until it is removed, and is not renewed. */
+  /** Whether nothing is in it that may be seen. Renews nothing. */
   isEmpty(): boolean;
   /** Removes all. */
   clear(): void;

@@ -74,9 +74,12 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
     return seen;
   }
 
-  /** Reads no entry, so it neither renews nor removes one. */
+  /** Gives nothing out, so it renews and removes nothing. */
   isEmpty(): boolean {
-    return (this.rows.get(this.scope.namespace)?.entries.size ?? 0) === 0;
+    const row = this.rows.get(this.scope.namespace);
+    if (row === null) return true;
+    for (const { updatedAt } of row.entries.values()) if (this.ttl.returnsExpired || !this.ttl.isExpired(updatedAt)) return false;
+    return true;
   }
 
   clear(): void {

@@ -83,9 +83,7 @@ export class ListHandle<V> implements ListState<V> {
     if (row === null) return [];
     const live = row.updatedAt.map((updatedAt) => !this.ttl.isExpired(updatedAt));
     const given = row.values.filter((_, i) => this.ttl.returnsExpired || live[i]) as V[];
-    // Where expired elements may be seen, they stay beside live ones until the list is written anew, as in Flink.
-    const staysAsItIs = !live.includes(false) || (this.ttl.returnsExpired && live.includes(true));
-    if (this.ttl.renewsOnRead || !staysAsItIs) this.keepLive(namespace, row, live);
+    if (live.includes(false) || this.ttl.renewsOnRead) this.keepLive(namespace, row, live);
     return given.map((value) => this.copied(value));
   }
 

@@ -25,16 +25,12 @@ const mean = aggregatingState('mean', {
     result: (acc) => acc.sum / acc.count,
   },
 });
-const seenExpired = listState<string>('seen-expired', {
-  serde: serdes.string,
-  ttl: { ttl: 100, visibility: 'returnExpiredIfNotCleanedUp' },
-});
 const renewed = mapState<string, number>('renewed', {
   keySerde: serdes.string,
   serde: serdes.double,
   ttl: { ttl: 100, update: 'onReadAndWrite' },
 });
-const declared = [value, short, list, map, sum, mean, seenExpired, renewed];
+const declared = [value, short, list, map, sum, mean, renewed];
 
 /** A backend that can be lost and come back from what was committed. */
 interface Subject {
@@ -112,7 +108,6 @@ describe.each(subjects)('keyed state %s', (_name, make) => {
       map: states.state(map),
       sum: states.state(sum),
       mean: states.state(mean),
-      seenExpired: states.state(seenExpired),
       renewed: states.state(renewed),
     };
   };
@@ -209,24 +204,7 @@ describe.each(subjects)('keyed state %s', (_name, make) => {
     now = 60;
     expect(state.renewed.isEmpty()).toBe(false);
     now = 100;
-    // As in Flink, what nobody has met yet is still in it.
-    expect([state.renewed.isEmpty(), state.renewed.get('k'), state.renewed.isEmpty()]).toEqual([false, null, true]);
-  });
-
-  it('keeps expired elements that may be seen in the list as long as one of it is live', async () => {
-    now = 0;
-    const { on, ...state } = handles(await make());
-    on('a');
-    state.seenExpired.add('x');
-    now = 60;
-    state.seenExpired.add('y');
-    now = 100;
-    expect([state.seenExpired.get(), state.seenExpired.get()]).toEqual([
-      ['x', 'y'],
-      ['x', 'y'],
-    ]);
-    now = 160;
-    expect([state.seenExpired.get(), state.seenExpired.get()]).toEqual([['x', 'y'], []]);
+    expect([state.renewed.isEmpty(), state.renewed.get('k')]).toEqual([true, null]);
   });
 });
 
