@@ -78,8 +78,9 @@ export function planAssignment(input: PlanInput): AssignmentPlan {
     const given: TaskId[] = [];
     const awaited: TaskId[] = [];
     for (const task of wanted.active) {
-      const isFree = claims.ownerOf(task) === memberId || input.heldUp?.has(formatTaskId(task)) !== true;
-      (isFree && claims.allows(task, memberId) ? given : awaited).push(task);
+      const id = formatTaskId(task);
+      const isFree = claims.ownerOf(id) === memberId || input.heldUp?.has(id) !== true;
+      (isFree && claims.allows(id, memberId) ? given : awaited).push(task);
     }
     active.set(memberId, given);
     withheld.push(...awaited);
@@ -89,7 +90,7 @@ export function planAssignment(input: PlanInput): AssignmentPlan {
     const ready = awaited.filter((task) => stateful.has(formatTaskId(task)));
     copies.set(memberId, { standbyTasks: distinct([...(wanted.standby ?? []), ...warmup, ...ready]), warmupTasks: warmup });
   }
-  dropBesideActive(members, copies, (task) => claims.claimants(task));
+  dropBesideActive(members, copies, (task) => claims.claimants(formatTaskId(task)));
 
   const inputs = new Map(input.tasks.map((spec) => [formatTaskId(spec.task), spec.inputs]));
   const shared = sharedPart(members, active, copies, withheld.length === 0);
@@ -113,7 +114,7 @@ const noCopies: MemberCopies = { standbyTasks: [], warmupTasks: [] };
 function targetOf(input: PlanInput, claims: Claims, refused: ReadonlyMap<string, AssignmentError>): TargetAssignment {
   const takers = input.members.flatMap(({ memberId, groupInstanceId, subscription }): AssignorMember[] => {
     if (subscription === null || subscription.isLeaving || refused.has(memberId)) return [];
-    const ownedTasks = subscription.ownedTasks.filter((task) => claims.ownerOf(task) === memberId);
+    const ownedTasks = subscription.ownedTasks.filter((task) => claims.ownerOf(formatTaskId(task)) === memberId);
     const { processId, tags, standbyTasks, caughtUpTasks, tasksWithState } = subscription;
     return [{ memberId, groupInstanceId, processId, tags, ownedTasks, standbyTasks, caughtUpTasks, tasksWithState }];
   });
@@ -188,24 +189,38 @@ function distinct(tasks: readonly TaskId[]): TaskId[] {
   return [...new Map(tasks.map((task) => [formatTaskId(task), task])).values()];
 }
 
-/** When the leader can't assign at all (a source topic is missing, say): everybody keeps what runs and learns why. */
+/**
+ * When the leader can't assign at all (a source topic of all is missing, say): everybody keeps what runs and learns why.
+ *
+ * Members may have several releases, and equal numbers of two of them are different work.
+ *
+ * @param things what a member works with when it runs the task: claims that share one of them contest each other
+ * @param inputs partitions that the task of this member reads
+ */
 export function planFailure(
   members: readonly JoinedMember[],
   error: AssignmentError,
-  inputs: (task: TaskId) => readonly TopicPartition[],
+  things: (member: JoinedMember, task: TaskId) => readonly string[],
+  inputs: (member: JoinedMember, task: TaskId) => readonly TopicPartition[],
 ): AssignmentPlan {
-  const claims = new Claims(members);
+  const claims = new Claims(members, things);
   const kept = new Map(
-    members.map(({ memberId, subscription }) => [
-      memberId,
-      (subscription?.ownedTasks ?? []).filter((task) => claims.allows(task, memberId)),
-    ]),
+    members.map((member) => {
+      const { memberId, subscription } = member;
+      const isOwn = (task: TaskId): boolean => things(member, task).every((thing) => claims.allows(thing, memberId));
+      return [memberId, (subscription?.ownedTasks ?? []).filter(isOwn)];
+    }),
   );
   const shared = sharedPart(members, kept, new Map(), true);
-  const assignments = members.map(({ memberId, subscription }): [string, MemberAssignment] => {
+  const releases = new Map(members.map(({ memberId, subscription }) => [memberId, releaseOf(subscription)]));
+  const assignments = members.map((member): [string, MemberAssignment] => {
+    const { memberId } = member;
     const activeTasks = kept.get(memberId) ?? [];
-    const own = { activeTasks, partitions: activeTasks.flatMap(inputs), release: releaseOf(subscription), error };
-    return [memberId, { ...shared, ...noCopies, ...own }];
+    const release = releases.get(memberId) ?? null;
+    // Others' numbers say nothing to a member with another release.
+    const told = shared.members.map((other) => (releases.get(other.memberId) === release ? other : { ...other, activeTasks: [] }));
+    const own = { activeTasks, partitions: activeTasks.flatMap((task) => inputs(member, task)), release, error };
+    return [memberId, { ...shared, ...noCopies, ...own, members: told }];
   });
   return { assignments: new Map(assignments), withheld: [], warmups: 0 };
 }
@@ -234,40 +249,45 @@ function sharedPart(
 }
 
 /**
- * Who says to run what. Two members can claim one task only when one of them missed a generation: the claim of the highest
+ * Who says to run what. Two members can claim one thing only when one of them missed a generation: the claim of the highest
  * generation counts (KIP-792), and of equal ones none.
+ *
+ * A thing is the task itself where all members have the same numbers.
  */
 class Claims {
   private readonly all = new Map<string, string[]>();
   private readonly best = new Map<string, { readonly memberId: string; readonly generation: number; readonly contested: boolean }>();
 
-  constructor(members: readonly JoinedMember[]) {
-    for (const { memberId, subscription } of members) {
+  constructor(
+    members: readonly JoinedMember[],
+    things: (member: JoinedMember, task: TaskId) => readonly string[] = (_, task) => [formatTaskId(task)],
+  ) {
+    for (const member of members) {
+      const { memberId, subscription } = member;
       if (subscription === null) continue;
       const { generation } = subscription;
-      for (const task of subscription.ownedTasks) {
-        const key = formatTaskId(task);
-        const known = this.best.get(key);
-        this.all.set(key, [...(this.all.get(key) ?? []), memberId]);
-        if (known === undefined || generation > known.generation) this.best.set(key, { memberId, generation, contested: false });
-        else if (generation === known.generation) this.best.set(key, { ...known, contested: true });
+      for (const thing of new Set(subscription.ownedTasks.flatMap((task) => things(member, task)))) {
+        const known = this.best.get(thing);
+        this.all.set(thing, [...(this.all.get(thing) ?? []), memberId]);
+        if (known === undefined || generation > known.generation) this.best.set(thing, { memberId, generation, contested: false });
+        else if (generation === known.generation) this.best.set(thing, { ...known, contested: true });
       }
     }
   }
 
   /** Everybody who says so, rightly or not. */
-  claimants(task: TaskId): readonly string[] {
-    return this.all.get(formatTaskId(task)) ?? [];
+  claimants(thing: string): readonly string[] {
+    return this.all.get(thing) ?? [];
   }
 
-  ownerOf(task: TaskId): string | null {
-    const claim = this.best.get(formatTaskId(task));
+  ownerOf(thing: string): string | null {
+    const claim = this.best.get(thing);
     return claim === undefined || claim.contested ? null : claim.memberId;
   }
 
-  /** Nobody claims the task, or this member rightly does. */
-  allows(task: TaskId, memberId: string): boolean {
-    const claim = this.best.get(formatTaskId(task));
+  /** Nobody claims it, or this member rightly does. */
+  allows(thing: string, memberId: string): boolean {
+    const claim = this.best.get(thing);
     return claim === undefined || (!claim.contested && claim.memberId === memberId);
   }
 }

@@ -1,18 +1,19 @@
 import { MillraceError } from '../errors.js';
-import type { KafkaPort, TopicPartition } from '../kafka/port.js';
+import type { KafkaPort } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
 import { planAssignment, planFailure, type AssignmentPlan, type JoinedMember, type TaskSpec } from '../rebalance/assignment-plan.js';
 import type { AssignorSettings, TaskAssignor } from '../rebalance/assignor.js';
 import type { AssignmentError, MemberAssignment } from '../rebalance/member-assignment.js';
 import type { ReleasedMember } from '../rebalance/releases/accepted-releases.js';
+import { claimedThings } from '../rebalance/releases/claimed-work.js';
 import { planMixed, releasedMember } from '../rebalance/releases/mixed-plan.js';
 import { releaseFingerprint, type Release } from '../rebalance/releases/release.js';
-import { mixReleases } from '../rebalance/releases/release-mix.js';
-import { formatTaskId, type TaskId } from '../rebalance/task-id.js';
+import { mixReleases, type TopicsNow } from '../rebalance/releases/release-mix.js';
+import { formatTaskId } from '../rebalance/task-id.js';
 import { readChangelogEnds } from './changelog-bounds.js';
 import type { CurrentPlans } from './current-plans.js';
 import { unreadablePatterns } from './release-of.js';
-import { readTopicsOf } from './topics-of-releases.js';
+import { missingTopics, readTopicsOf } from './topics-of-releases.js';
 
 export interface GroupLeaderOptions {
   readonly port: Pick<KafkaPort, 'listOffsets' | 'metadata'>;
@@ -58,41 +59,64 @@ export class GroupLeader {
 
   private async plan(members: readonly JoinedMember[]): Promise<AssignmentPlan> {
     const { plans, assignor, settings } = this.options;
-    const inputs = (task: TaskId): readonly TopicPartition[] => plans.known?.inputs(formatTaskId(task)) ?? [];
+    const releases = this.releasesOf(members);
     const reason = members.find(({ subscription }) => subscription?.shutdown !== undefined)?.subscription?.shutdown;
     if (reason !== undefined) {
       const message = `an instance has asked all instances of the application to stop: ${reason}`;
-      return planFailure(members, { code: 'MILL_APPLICATION_SHUTDOWN', message }, inputs);
+      return this.failure(members, releases, { code: 'MILL_APPLICATION_SHUTDOWN', message });
     }
     try {
-      const current = await plans.refresh();
-      const releases = this.releasesOf(members);
-      const own = releaseFingerprint(this.options.release);
-      if ([...releases.values()].some((release) => release === null || releaseFingerprint(release) !== own))
-        return await this.planMix(members, releases);
+      const current = await orFault(plans.refresh());
+      const isMixed = [...releases.values()].some((release) => release === null || !this.isOwn(release));
+      if (isMixed) return await this.planMix(members, releases, current instanceof MillraceError ? current : null);
+      if (current instanceof MillraceError) throw current;
       const endOffsetSums = await this.endOffsetSums(current.specs);
       return planAssignment({ tasks: current.specs, members, assignor, settings, endOffsetSums });
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code === 'MILL_TRANSPORT') throw error;
-      return planFailure(members, { code: error.code, message: error.message }, inputs);
+      return this.failure(members, releases, error);
     }
   }
 
-  private async planMix(members: readonly JoinedMember[], releases: ReadonlyMap<string, Release | null>): Promise<AssignmentPlan> {
-    const { port, assignor, settings, logger } = this.options;
-    const released = members
-      .flatMap((member) => releasedMember(member, releases.get(member.memberId) ?? null))
-      .map((member): ReleasedMember => {
-        const patterns = unreadablePatterns(member.release);
-        return patterns.length === 0 ? member : { ...member, refusal: unreadable(patterns) };
-      });
-    const mix = mixReleases(
-      released,
-      await readTopicsOf(
-        port,
-        released.flatMap(({ release, refusal }) => (refusal === undefined ? [release] : [])),
-      ),
+  private failure(
+    members: readonly JoinedMember[],
+    releases: ReadonlyMap<string, Release | null>,
+    { code, message }: AssignmentError,
+  ): AssignmentPlan {
+    const { plans } = this.options;
+    const releaseOf = ({ memberId }: JoinedMember): Release | null => releases.get(memberId) ?? null;
+    return planFailure(
+      members,
+      { code, message },
+      (member, task) => claimedThings(member, releaseOf(member), task),
+      (member, task) => {
+        const release = releaseOf(member);
+        return release !== null && this.isOwn(release) ? (plans.known?.inputs(formatTaskId(task)) ?? []) : [];
+      },
     );
+  }
+
+  private isOwn(release: Release): boolean {
+    return releaseFingerprint(release) === releaseFingerprint(this.options.release);
+  }
+
+  /** @param ownFault what is wrong with the topics of the leader's own topology: it is of no concern to members with another one */
+  private async planMix(
+    members: readonly JoinedMember[],
+    releases: ReadonlyMap<string, Release | null>,
+    ownFault: MillraceError | null,
+  ): Promise<AssignmentPlan> {
+    const { port, assignor, settings, logger } = this.options;
+    const known = members.flatMap((member) => releasedMember(member, releases.get(member.memberId) ?? null));
+    const topics = await readTopicsOf(
+      port,
+      known.flatMap(({ release }) => (unreadablePatterns(release).length === 0 ? [release] : [])),
+    );
+    const released = known.map((member): ReleasedMember => {
+      const refusal = this.refusalOf(member.release, topics, ownFault);
+      return refusal === null ? member : { ...member, refusal };
+    });
+    const mix = mixReleases(released, topics);
     const unknown = new Map(
       [...releases].flatMap(([memberId, release]) => (release === null ? [[memberId, unknownRelease] as const] : [])),
     );
@@ -100,6 +124,15 @@ export class GroupLeader {
     const refused = [...unknown.keys(), ...mix.refused.keys()];
     logger.info({ releases: different, refused }, 'the group has members with different releases of the topology');
     return planMixed(mix, unknown, { members, assignor, settings, endOffsetSums: await this.endOffsetSums(mix.tasks) });
+  }
+
+  /** Why members with the release can't have tasks, whatever the others have; the others go on. */
+  private refusalOf(release: Release, topics: TopicsNow, ownFault: MillraceError | null): AssignmentError | null {
+    const patterns = unreadablePatterns(release);
+    if (patterns.length > 0) return unreadable(patterns);
+    const missing = missingTopics(release, topics);
+    if (missing.length > 0) return missingSources(missing);
+    return ownFault !== null && this.isOwn(release) ? { code: ownFault.code, message: ownFault.message } : null;
   }
 
   /**
@@ -150,6 +183,23 @@ function unreadable(patterns: readonly string[]): AssignmentError {
     code: 'MILL_TOPOLOGY_MISMATCH',
     message: `the topology reads ${patterns.join(', ')}, which the leader of the group can't read with its Node.js ${process.version}: write it in an older syntax, or deploy the newer Node.js on all instances first`,
   };
+}
+
+function missingSources(topics: readonly string[]): AssignmentError {
+  return {
+    code: 'MILL_TOPIC_MISSING',
+    message: `source topic(s) ${topics.join(', ')} do not exist, or the leader of the group may not describe them; members with another topology, which does not read them, go on`,
+  };
+}
+
+/** The plans, or what is wrong with the topics. Rejects with anything else. */
+async function orFault<T>(plans: Promise<T>): Promise<T | MillraceError> {
+  try {
+    return await plans;
+  } catch (error) {
+    if (error instanceof MillraceError && error.code !== 'MILL_TRANSPORT') return error;
+    throw error;
+  }
 }
 
 /** What the leader told this member, as an error of its own. */

@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { planAssignment, planFailure, type JoinedMember, type TaskSpec } from '../../src/rebalance/assignment-plan.js';
 import { defaultAssignorSettings } from '../../src/rebalance/assignor.js';
 import { stickyAssignor } from '../../src/rebalance/built-in-assignors.js';
-import { formatTaskId, parseTaskId } from '../../src/rebalance/task-id.js';
+import { claimedThings } from '../../src/rebalance/releases/claimed-work.js';
+import { formatTaskId, parseTaskId, type TaskId } from '../../src/rebalance/task-id.js';
+import { someRelease } from './releases/some-releases.js';
 
 const joined = (
   memberId: string,
@@ -38,6 +40,8 @@ const specs = (...ids: readonly string[]): TaskSpec[] =>
     const task = parseTaskId(id);
     return { task, inputs: [{ topic: 'flights', partition: task.partition }], changelogs: [] };
   });
+
+const byNumber = (_: JoinedMember, task: TaskId): string[] => [formatTaskId(task)];
 
 const plan = (tasks: readonly TaskSpec[], ...members: readonly JoinedMember[]) =>
   planAssignment({ tasks, members, assignor: stickyAssignor });
@@ -141,9 +145,51 @@ describe('the leader’s plan', () => {
 
   it('of a failure leaves everything where it runs and tells everybody', () => {
     const error = { code: 'MILL_TOPIC_MISSING', message: 'no topic "flights"' };
-    const { assignments } = planFailure([joined('a', ['0_0']), joined('b')], error, () => []);
+    const { assignments } = planFailure([joined('a', ['0_0']), joined('b')], error, byNumber, () => []);
     expect(assignments.get('a')).toMatchObject({ activeTasks: [parseTaskId('0_0')], error });
     expect(assignments.get('b')).toMatchObject({ activeTasks: [], error });
+  });
+
+  describe('of a failure among members with two releases', () => {
+    const error = { code: 'MILL_APPLICATION_SHUTDOWN', message: 'stop' };
+    const releases = new Map([
+      ['first', someRelease('first')],
+      ['shifted', someRelease('withPartInFront')],
+    ]);
+    const failed = (...members: readonly JoinedMember[]) =>
+      planFailure(
+        members,
+        error,
+        (member, task) => claimedThings(member, releases.get(member.memberId) ?? null, task),
+        () => [],
+      );
+
+    it('equal numbers of different work don’t contest each other', () => {
+      // What is 0 to the first is 1 to the other.
+      const result = failed(joined('first', ['0_0']), joined('shifted', ['0_0', '1_1']), joined('unknown', ['0_0', '1_1']));
+      expect(active(result, 'first')).toEqual(['0_0']);
+      expect(active(result, 'shifted')).toEqual(['0_0', '1_1']);
+      expect(active(result, 'unknown')).toEqual(['0_0', '1_1']);
+    });
+
+    it('the same work under two numbers is claimed by the later generation, or by nobody', () => {
+      const late = failed(joined('first', ['0_0']), joined('shifted', ['1_0'], { generation: 2 }));
+      expect([active(late, 'first'), active(late, 'shifted')]).toEqual([[], ['1_0']]);
+      const equal = failed(joined('first', ['0_0']), joined('shifted', ['1_0']));
+      expect([active(equal, 'first'), active(equal, 'shifted')]).toEqual([[], []]);
+    });
+
+    it('nobody is told of tasks by the numbers of another release', () => {
+      const withRelease = (member: JoinedMember): JoinedMember => ({
+        ...member,
+        subscription: { ...member.subscription!, release: releases.get(member.memberId) ?? null },
+      });
+      const told = failed(withRelease(joined('first', ['0_0'])), withRelease(joined('shifted', ['0_0']))).assignments.get('first')!.members;
+      expect(told.map(({ memberId, activeTasks }) => [memberId, activeTasks.map(formatTaskId)])).toEqual([
+        ['first', ['0_0']],
+        ['shifted', []],
+      ]);
+    });
   });
 });
 

@@ -29,19 +29,21 @@ const next: Release = { shapes: [shape(0, 'more'), shape(1, 'in')] };
 
 function member(
   memberId: string,
+  /** A fingerprint without a release: the member's version of Millrace does not know releases. */
   more: { readonly owned?: readonly string[]; readonly fingerprint?: string; readonly release?: Release } = {},
 ): JoinedMember {
+  const release = more.release ?? (more.fingerprint === undefined ? ours : null);
   return {
     memberId,
     groupInstanceId: null,
     subscription: {
-      version: 2,
+      version: release === null ? 2 : 3,
       topics: ['in'],
       processId: memberId,
       thread: 0,
       transactionalId: null,
       topologyFingerprint: more.fingerprint ?? 'ours',
-      release: more.release ?? null,
+      release,
       lastRun: null,
       tasksWithState: [],
       standbyTasks: [],
@@ -160,8 +162,72 @@ describe('the leader of a group', () => {
     const tasks = (memberId: string): string[] => assignments.get(memberId)!.activeTasks.map(formatTaskId);
     expect(tasks('a')).toEqual(['0_0']);
     expect(tasks('b').sort()).toEqual(['0_0', '0_1', '1_1']);
-    const missing = await leader({ topics: ['in'] }).made.assign([member('a'), member('b', { release: next })]);
-    expect(missing.get('a')?.error).toMatchObject({ code: 'MILL_TOPIC_MISSING', message: expect.stringContaining('more') });
+  });
+
+  const joining = [member('a', { owned: ['0_0', '0_1'] }), member('b', { release: next, fingerprint: 'other' })];
+  const after = async <T>(ms: number, planned: Promise<T>): Promise<T> => {
+    await jest.advanceTimersByTimeAsync(ms);
+    return planned;
+  };
+
+  it('refuses members of a release that reads a topic which was deleted after their start, alone', async () => {
+    const assignments = await after(10_000, leader({ topics: ['in'] }).made.assign(joining));
+    expect(assignments.get('a')).toMatchObject({ activeTasks: [{ partition: 0 }, { partition: 1 }], error: null, settled: true });
+    expect(assignments.get('b')).toMatchObject({
+      activeTasks: [],
+      error: { code: 'MILL_TOPIC_MISSING', message: expect.stringMatching(/topic\(s\) more do not exist.*another topology.*go on/) },
+    });
+  });
+
+  it('lets nobody begin what such a member runs, before it has given it up', async () => {
+    const running = [member('a', { owned: ['0_0'] }), member('b', { owned: ['0_0', '1_1'], release: next, fingerprint: 'other' })];
+    const assignments = await after(10_000, leader({ topics: ['in'] }).made.assign(running));
+    expect(assignments.get('a')).toMatchObject({ activeTasks: [{ partition: 0 }], error: null, settled: false });
+    expect(assignments.get('b')?.error?.code).toBe('MILL_TOPIC_MISSING');
+  });
+
+  it('waits for a topic that a joining member has just made and not every broker knows', async () => {
+    const topics = ['in'];
+    const planned = leader({ topics }).made.assign(joining);
+    await jest.advanceTimersByTimeAsync(1);
+    topics.push('more');
+    const assignments = await after(1000, planned);
+    expect(assignments.get('b')).toMatchObject({ activeTasks: expect.arrayContaining([{ subTopology: 0, partition: 0 }]), error: null });
+  });
+
+  it('keeps what is wrong with its own topics to members with its topology', async () => {
+    const planError = new MillraceError('MILL_TOPIC_INCOMPATIBLE', 'three partitions, not two');
+    const assignments = await leader({ planError }).made.assign(joining);
+    expect(assignments.get('a')).toMatchObject({ activeTasks: [], error: { code: 'MILL_TOPIC_INCOMPATIBLE' } });
+    expect(assignments.get('b')?.error).toBeNull();
+    // What a runs it must give up first.
+    expect(assignments.get('b')?.activeTasks.map(formatTaskId).sort()).toEqual(['0_0', '0_1']);
+    const alone = await leader({ planError }).made.assign([member('a', { owned: ['0_0'] }), member('c')]);
+    expect([alone.get('a')?.error?.code, alone.get('c')?.error?.code]).toEqual(['MILL_TOPIC_INCOMPATIBLE', 'MILL_TOPIC_INCOMPATIBLE']);
+  });
+
+  it('refuses another topology while a member does not know releases, since that one may come to lead', async () => {
+    const older = member('older', { fingerprint: 'ours', owned: ['0_0'] });
+    const assignments = await leader().made.assign([older, ...joining.slice(1), member('a', { owned: ['0_1'] })]);
+    expect(assignments.get('older')).toMatchObject({ activeTasks: [{ partition: 0 }], error: null });
+    expect(assignments.get('b')).toMatchObject({
+      activeTasks: [],
+      error: { code: 'MILL_TOPOLOGY_MISMATCH', message: expect.stringContaining('one topology only') },
+    });
+  });
+
+  it('tells everybody of a shutdown, and contests no equal numbers of two releases', async () => {
+    const asking = { ...member('c'), subscription: { ...member('c').subscription!, shutdown: 'enough' } };
+    const assignments = await leader().made.assign([
+      member('a', { owned: ['0_0'] }),
+      member('b', { owned: ['0_0'], release: next, fingerprint: 'other' }),
+      asking,
+    ]);
+    expect([...assignments].map(([id, { activeTasks, error }]) => [id, activeTasks.map(formatTaskId), error?.code])).toEqual([
+      ['a', ['0_0'], 'MILL_APPLICATION_SHUTDOWN'],
+      ['b', ['0_0'], 'MILL_APPLICATION_SHUTDOWN'],
+      ['c', [], 'MILL_APPLICATION_SHUTDOWN'],
+    ]);
   });
 
   it('refuses a member with a pattern that this Node.js can’t read, alone, and gives nobody what it claims', async () => {

@@ -1,6 +1,6 @@
 /** Whom the group takes in: members whose release can share it with those that were there before. The others are told what differs, and those that run go on. Pure. */
 import type { AssignmentError } from '../member-assignment.js';
-import { encodeRelease, shapeFingerprint, type Release } from './release.js';
+import { encodeRelease, releaseFingerprint, shapeFingerprint, type Release } from './release.js';
 import { releaseDifferences } from './release-differences.js';
 import type { RunningShapes } from './running-shapes.js';
 import type { TaskId } from '../task-id.js';
@@ -15,8 +15,10 @@ export interface ReleasedMember {
   readonly running: RunningShapes;
   /** What it runs, by its own numbers. */
   readonly ownedTasks: readonly TaskId[];
-  /** The leader can't make out its topology: it is refused whatever it has run, and what it claims still counts. */
+  /** It can't have tasks of its topology: it is refused whatever it has run, and what it claims still counts. */
   readonly refusal?: AssignmentError;
+  /** Its version of Millrace does not know releases: as leader it would take equal numbers of two of them for one task. */
+  readonly isOlder?: boolean;
 }
 
 export interface AcceptedReleases {
@@ -26,13 +28,13 @@ export interface AcceptedReleases {
   readonly refused: ReadonlyMap<string, AssignmentError>;
 }
 
-/** Releases that say the same, facts that don't move tasks included. */
-type ReleaseText = string;
+type ReleaseGroup = [ReleasedMember, ...ReleasedMember[]];
 
 /**
  * - Members of the last generation are never refused.
  * - An instance of a release that runs is always taken in: halfway through an upgrade the group goes on with what it has, however the two differ.
  * - The group has two topologies at a time. With a third, state would depend on the order of restarts: what one of them has begun to keep, another may lack and go on without.
+ * - It has one while a member does not know releases, since any member may come to lead. Who joins is refused, be it that member or another topology.
  *
  * In a group that begins, the topology of most members was there before.
  */
@@ -44,9 +46,11 @@ export function acceptReleases(all: readonly ReleasedMember[]): AcceptedReleases
   const accepted: ReleasedMember[] = [...incumbents];
   const running = new Map(incumbents.map(({ release }) => [encodeRelease(release), release]));
   const topologies = new Set(incumbents.map(({ release }) => topologyPrint(release)));
-  for (const [text, group] of byRelease(members.filter((member) => !incumbents.includes(member)))) {
+  for (const group of byRelease(members.filter((member) => !incumbents.includes(member)))) {
     const { release } = group[0];
-    const refusal = running.has(text) ? null : refusalOf(release, [...running.values()], topologies);
+    // Facts that don't move tasks are compared too.
+    const text = encodeRelease(release);
+    const refusal = olderVersionOf(group, accepted) ?? (running.has(text) ? null : refusalOf(release, [...running.values()], topologies));
     if (refusal === null) {
       accepted.push(...group);
       running.set(text, release);
@@ -63,6 +67,26 @@ function refusalOf(joining: Release, running: readonly Release[], topologies: Re
   const differences = [...new Set(running.flatMap((release) => releaseDifferences(release, joining)))];
   return differences.length === 0 ? null : refusalFor(differences);
 }
+
+/** All members of the group have one release, and all or none know of releases. */
+function olderVersionOf(group: ReleaseGroup, accepted: readonly ReleasedMember[]): AssignmentError | null {
+  const prints = new Set([...group, ...accepted].map(({ release }) => releaseFingerprint(release)));
+  if (prints.size < 2) return null;
+  if (group[0].isOlder === true) return olderVersion;
+  return accepted.some(({ isOlder }) => isOlder === true) ? olderVersionRuns : null;
+}
+
+const olderVersion: AssignmentError = {
+  code: 'MILL_TOPOLOGY_MISMATCH',
+  message:
+    'The group has instances of two topologies, and this version of Millrace knows one only, should it come to lead: deploy the version of the other instances first; what runs is not touched',
+};
+
+const olderVersionRuns: AssignmentError = {
+  code: 'MILL_TOPOLOGY_MISMATCH',
+  message:
+    'The group has an instance with a version of Millrace that knows one topology only, should it come to lead: deploy this version on all instances first, then the new topology; what runs is not touched',
+};
 
 const maxTopologies = 2;
 
@@ -87,23 +111,18 @@ function refusalFor(differences: readonly string[]): AssignmentError {
   };
 }
 
-/** The topology of most members first, then in a fixed order. */
-function byRelease(members: readonly ReleasedMember[]): [ReleaseText, [ReleasedMember, ...ReleasedMember[]]][] {
-  const groups = new Map<ReleaseText, [ReleasedMember, ...ReleasedMember[]]>();
+/** Members that say the same and know releases, or don't. The topology of most members first, then in a fixed order; of one release those first that know releases. */
+function byRelease(members: readonly ReleasedMember[]): ReleaseGroup[] {
+  const groups = new Map<string, ReleaseGroup>();
   const sizes = new Map<string, number>();
   for (const member of members) {
-    const [text, topology] = [encodeRelease(member.release), topologyPrint(member.release)];
-    const group = groups.get(text);
-    if (group === undefined) groups.set(text, [member]);
+    const topology = topologyPrint(member.release);
+    const order = [topology, encodeRelease(member.release), member.isOlder === true ? 1 : 0].join(' ');
+    const group = groups.get(order);
+    if (group === undefined) groups.set(order, [member]);
     else group.push(member);
     sizes.set(topology, (sizes.get(topology) ?? 0) + 1);
   }
-  const rank = ([text, [{ release }]]: [ReleaseText, [ReleasedMember, ...ReleasedMember[]]]) => {
-    const topology = topologyPrint(release);
-    return { size: sizes.get(topology) ?? 0, order: `${topology} ${text}` };
-  };
-  return [...groups].sort((a, b) => {
-    const [one, other] = [rank(a), rank(b)];
-    return other.size - one.size || (one.order < other.order ? -1 : 1);
-  });
+  const size = ([{ release }]: ReleaseGroup): number => sizes.get(topologyPrint(release)) ?? 0;
+  return [...groups].sort(([one, some], [other, others]) => size(others) - size(some) || (one < other ? -1 : 1)).map(([, group]) => group);
 }

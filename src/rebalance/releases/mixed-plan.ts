@@ -19,6 +19,7 @@ export function releasedMember({ memberId, subscription }: JoinedMember, release
       generation: Math.max(generation, lastRun?.generation ?? -1),
       running: lastRun?.running ?? nothingContested,
       ownedTasks,
+      ...(subscription.release === null && { isOlder: true }),
     },
   ];
 }

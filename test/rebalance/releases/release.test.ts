@@ -256,6 +256,31 @@ describe('the group takes in', () => {
   });
 });
 
+describe('while a member runs a version of Millrace that does not know releases, and may come to lead,', () => {
+  const first = someRelease('first');
+  const shifted = someRelease('withPartInFront');
+  const older = (memberId: string, generation: number): ReleasedMember => ({ ...member(memberId, first, generation), isOlder: true });
+  const refusedIn = (...members: readonly ReleasedMember[]): [string, string][] =>
+    [...acceptReleases(members).refused].map(([memberId, { message }]) => [memberId, message]);
+
+  it('another topology is refused, and who has that member’s topology is taken in', () => {
+    const refused = refusedIn(older('older', 4), member('same', first, -1), member('other', shifted, -1));
+    expect(refused).toEqual([['other', expect.stringMatching(/knows one topology only.*deploy this version on all instances first/)]]);
+  });
+
+  it('that member is refused by a group with two topologies, also beside a newer one that joins with it', () => {
+    const upgrade = [member('a', first, 4), member('b', shifted, 4)];
+    const refused = refusedIn(...upgrade, older('older', -1), member('newer', first, -1));
+    expect(refused).toEqual([['older', expect.stringMatching(/two topologies.*deploy the version of the other instances first/)]]);
+  });
+
+  it('a group that begins has one topology', () => {
+    expect(refusedIn(older('older', -1), older('second', -1), member('other', shifted, -1)).map(([id]) => id)).toEqual(['other']);
+    expect(refusedIn(older('older', -1), member('b', shifted, -1), member('c', shifted, -1)).map(([id]) => id)).toEqual(['older']);
+    expect(refusedIn(older('older', -1), member('same', first, -1))).toEqual([]);
+  });
+});
+
 describe('a static member that comes back with another release', () => {
   it('takes nothing of the assignment that the release before had', () => {
     const [before, after] = [someRelease('first'), someRelease('withPartInFront')];
