@@ -6,6 +6,7 @@
  */
 import type { TimestampedKeyValueStore } from '../../stores/store.js';
 import { copiedValue, storedValue } from '../state/copied-value.js';
+import { requireElement, requireElements } from '../state/list-element.js';
 import type { OperatorListState } from './operator-list-state.js';
 import type { OperatorListStateDescriptor } from './operator-state-descriptor.js';
 
@@ -79,17 +80,14 @@ export class OperatorList<V> implements OperatorListState<V> {
   }
 
   private allChecked(call: string, values: readonly V[]): V[] {
-    if (!Array.isArray(values)) throw new TypeError(`${call} of ${this.descriptor.name}: the elements must be an array`);
-    // Not `map`, which leaves out the holes of an array.
-    return Array.from(values as readonly V[], (value) => this.checked(call, value));
+    requireElements(call, this.descriptor.name, values);
+    return values.map((value) => this.checked(call, value));
   }
 
   /** The element as storage gives it back: what the serde does not take fails the record here, and not the epoch later. */
   private checked(call: string, value: V): V {
     const { name, serde } = this.descriptor;
-    const given: unknown = value;
-    if (given === null || given === undefined)
-      throw new TypeError(`${call} of ${name}: an element is ${String(given)}, and lists have none such`);
+    requireElement(call, name, value);
     const element: V | null | undefined = storedValue(value, serde);
     if (element !== null && element !== undefined) return element;
     throw new TypeError(`${call} of ${name}: serde ${serde.name} makes ${String(element)} of an element, and lists have none such`);

@@ -55,6 +55,10 @@ export class ReducingHandle<V> extends AccumulatorHandle implements ReducingStat
   }
 
   add(value: V): void {
+    const given: unknown = value;
+    if (given === null || given === undefined) {
+      throw new TypeError(`add of ${this.descriptor.name}: the value is ${String(given)}, and there is nothing to combine in it`);
+    }
     const row = this.current();
     // What a row begins with is its own, also where no other value is copied: another window may begin with it too.
     if (row === null) this.write(row, copiedValue(value, this.descriptor.serde));

@@ -16,11 +16,11 @@ export interface ValueState<V> {
 export interface ListState<V> {
   /** All elements that are not expired, in order of their adding. */
   get(): V[];
-  /** Adds one at the end. */
+  /** Adds one at the end. @throws TypeError when it is null or undefined, which is the record's failure */
   add(value: V): void;
-  /** Adds all at the end. */
+  /** Adds all at the end. @throws TypeError when one of them is null or undefined, or they are no array; then none is added */
   addAll(values: readonly V[]): void;
-  /** Replaces all elements. */
+  /** Replaces all elements; none clears. @throws TypeError as `addAll`; then the list stays as it was */
   update(values: readonly V[]): void;
   /** Removes all. */
   clear(): void;
@@ -52,7 +52,7 @@ export interface MapState<UK, UV> {
 export interface ReducingState<V> {
   /** null when nothing was added. */
   get(): V | null;
-  /** Combines `value` with what is there. */
+  /** Combines `value` with what is there. @throws TypeError when it is null or undefined, which is the record's failure */
   add(value: V): void;
   /** Removes the value. */
   clear(): void;

@@ -5,6 +5,7 @@
  */
 import type { Serde } from '../../serdes/serde.js';
 import { copiedValue } from './copied-value.js';
+import { requireElement, requireElements } from './list-element.js';
 import type { ListRow, StateRows, ValueRow } from './keyed-state-backend.js';
 import type { ListState, ValueState } from './keyed-state.js';
 import type { ListStateDescriptor, ValueStateDescriptor } from './state-descriptor.js';
@@ -88,10 +89,26 @@ export class ListHandle<V> implements ListState<V> {
   }
 
   add(value: V): void {
-    this.addAll([value]);
+    requireElement('add', this.descriptor.name, value);
+    this.append([value]);
   }
 
   addAll(values: readonly V[]): void {
+    requireElements('addAll', this.descriptor.name, values);
+    this.append(values);
+  }
+
+  update(values: readonly V[]): void {
+    requireElements('update', this.descriptor.name, values);
+    this.clear();
+    this.append(values);
+  }
+
+  clear(): void {
+    this.rows.remove(this.scope.namespace);
+  }
+
+  private append(values: readonly V[]): void {
     if (values.length === 0) return;
     const { namespace } = this.scope;
     const row: ListRow = this.rows.get(namespace) ?? { state: this.descriptor.name, values: [], updatedAt: [] };
@@ -101,15 +118,6 @@ export class ListHandle<V> implements ListState<V> {
       row.updatedAt.push(now);
     }
     this.rows.put(namespace, row);
-  }
-
-  update(values: readonly V[]): void {
-    this.clear();
-    this.addAll(values);
-  }
-
-  clear(): void {
-    this.rows.remove(this.scope.namespace);
   }
 
   private keepLive(namespace: string, row: ListRow, live: readonly boolean[]): void {

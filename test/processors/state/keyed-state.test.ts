@@ -168,6 +168,34 @@ describe.each(subjects)('keyed state %s', (_name, make) => {
     expect(state.map.isEmpty()).toBe(true);
   });
 
+  it('has no null in a list, and combines none: told when it is added, before anything is', async () => {
+    const { on, ...state } = handles(await make());
+    on('a');
+    state.list.addAll(['x', 'y']);
+    state.sum.add(2);
+    const hole: string[] = [];
+    hole[1] = 'z';
+    for (const none of [null, undefined] as never[]) {
+      expect(() => state.list.add(none)).toThrow(new TypeError(`add of list: an element is ${String(none)}, and lists have none such`));
+      expect(() => state.list.addAll(['z', none])).toThrow('addAll of list: an element is');
+      expect(() => state.list.update(['z', none])).toThrow('update of list: an element is');
+      expect(() => state.list.addAll(none)).toThrow('addAll of list: the elements must be an array, not');
+      expect(() => state.list.update(none)).toThrow('update of list: the elements must be an array, not');
+      expect(() => state.sum.add(none)).toThrow('add of sum: the value is');
+      state.value.update({ n: 1 });
+      state.value.update(none);
+      expect(state.value.value()).toBeNull();
+      state.map.put('k', 1);
+      state.map.put('k', none);
+      expect(state.map.has('k')).toBe(false);
+    }
+    expect(() => state.list.addAll(hole)).toThrow('addAll of list: an element is undefined');
+    expect(() => state.list.update('text' as never)).toThrow('update of list: the elements must be an array, not a string');
+    expect([state.list.get(), state.sum.get()]).toEqual([['x', 'y'], 2]);
+    state.list.update([]);
+    expect(state.list.get()).toEqual([]);
+  });
+
   it('stays cleared', async () => {
     const before = await make();
     const { on, ...state } = handles(before);
