@@ -20,7 +20,9 @@ import {
   memoryShares,
   type MemoryShares,
 } from './memory-shares.js';
+import { brokersOptions, decidedByTheBroker, resolvedProtocol } from './brokers-options.js';
 import { heapOfThreads, threadLimitFaults, type ThreadResourceLimits } from './thread-limits.js';
+import { timestampExtractorOption, type TimestampExtractor } from '../time/timestamp-extractor.js';
 import { offsetResetOption, type OffsetReset } from '../time/offset-reset.js';
 
 /** Options of a `StreamsApp`. Names follow Kafka Streams' where it has one; times are milliseconds, sizes bytes. */
@@ -123,6 +125,11 @@ export interface StreamsConfig {
   readonly defaultKeySerde?: Serde<unknown>;
   /** The same for values. */
   readonly defaultValueSerde?: Serde<unknown>;
+  /**
+   * Where the time of records comes from, of sources that name none. Default `failOnInvalidTimestamp`: the record's own. Internal topics and global tables always have the record's own, as
+   * in Kafka Streams.
+   */
+  readonly defaultTimestampExtractor?: TimestampExtractor;
   /** Records that a serde can't read. Default `fail`. */
   readonly deserializationHandler?: DeserializationHandler;
   /** Records a user function fails on. Default `fail`. */
@@ -159,6 +166,7 @@ export type ResolvedConfig = Required<
     | 'maxMemoryBytes'
     | 'defaultKeySerde'
     | 'defaultValueSerde'
+    | 'defaultTimestampExtractor'
     | 'ssl'
     | 'sasl'
     | 'deadLetterTopic'
@@ -174,6 +182,7 @@ export type ResolvedConfig = Required<
     readonly bootstrapServers: readonly string[];
     readonly defaultKeySerde: Serde<unknown> | null;
     readonly defaultValueSerde: Serde<unknown> | null;
+    readonly defaultTimestampExtractor: TimestampExtractor | null;
     readonly deadLetterTopic: string | null;
     readonly stateDir: string | null;
     readonly applicationServer: string | null;
@@ -230,6 +239,7 @@ export function resolveConfig(config: StreamsConfig): ResolvedConfig {
     replicationFactor: config.replicationFactor ?? -1,
     defaultKeySerde: config.defaultKeySerde ?? null,
     defaultValueSerde: config.defaultValueSerde ?? null,
+    defaultTimestampExtractor: config.defaultTimestampExtractor ?? null,
     deserializationHandler: config.deserializationHandler ?? 'fail',
     processingHandler: config.processingHandler ?? 'fail',
     productionHandler: config.productionHandler ?? 'fail',
@@ -294,6 +304,7 @@ const known: ReadonlySet<string> = new Set<keyof StreamsConfig>([
   'replicationFactor',
   'defaultKeySerde',
   'defaultValueSerde',
+  'defaultTimestampExtractor',
   'deserializationHandler',
   'processingHandler',
   'productionHandler',
@@ -368,6 +379,9 @@ function findFaults(config: StreamsConfig): string[] {
   oneOf(faults, config, 'storeEngine', ['leveldb', 'memory']);
   const wrongReset = config.autoOffsetReset === undefined ? null : offsetResetOption(config.autoOffsetReset);
   if (wrongReset !== null) faults.push(`autoOffsetReset must be ${wrongReset}`);
+  const { defaultTimestampExtractor } = config;
+  const wrongExtractor = defaultTimestampExtractor === undefined ? null : timestampExtractorOption(defaultTimestampExtractor);
+  if (wrongExtractor !== null) faults.push(`defaultTimestampExtractor must be ${wrongExtractor}`);
   whole(faults, config, 'threads', 1);
   if (typeof config.threads === 'number' && config.threads > mostThreads) faults.push(`threads must be at most ${mostThreads}`);
   faults.push(...threadLimitFaults(config.threadResourceLimits, config.threads));
@@ -402,34 +416,6 @@ function findFaults(config: StreamsConfig): string[] {
   }
   faults.push(...handlerFaults(config), ...restartFaults(config.restart));
   return faults;
-}
-
-/** Options of the classic protocol, with the setting of the group (`kafka-configs --entity-type groups`) that takes their place under `streams`. */
-const classicOptions: ReadonlyMap<keyof StreamsConfig, string | null> = new Map<keyof StreamsConfig, string | null>([
-  ['sessionTimeout', 'streams.session.timeout.ms'],
-  ['heartbeatInterval', 'streams.heartbeat.interval.ms'],
-  ['assignor', null],
-  ['numStandbyReplicas', 'streams.num.standby.replicas'],
-  ['acceptableRecoveryLag', 'streams.acceptable.recovery.lag'],
-  ['maxWarmupReplicas', 'streams.num.warmup.replicas'],
-  ['probingRebalanceInterval', null],
-  ['rackAwareTags', 'streams.rack.aware.assignment.tags'],
-]);
-
-function brokersOptions(config: StreamsConfig): (keyof StreamsConfig)[] {
-  return [...classicOptions.keys()].filter((key) => config[key] !== undefined);
-}
-
-function decidedByTheBroker(key: keyof StreamsConfig): string {
-  const setting = classicOptions.get(key) ?? null;
-  const instead = setting === null ? 'leave it out' : `leave it out, and set ${setting} of the group`;
-  return `${key} has no meaning with groupProtocol streams, where the broker decides: ${instead}`;
-}
-
-/** What only `classic` can do decides for it. */
-function resolvedProtocol(config: StreamsConfig): 'classic' | 'streams' | 'auto' {
-  const protocol = config.groupProtocol ?? 'classic';
-  return protocol === 'auto' && brokersOptions(config).length > 0 ? 'classic' : protocol;
 }
 
 function meant(key: string): string {

@@ -1,12 +1,15 @@
-import type { DeserializationHandler } from '../runtime/error-policy.js';
 import { failOnInvalidTimestamp } from '../time/timestamp-extractors.js';
 import type { Topology } from '../topology/nodes.js';
+import type { ResolvedConfig } from './config.js';
 
 /**
  * What keeps a source topic from being a changelog. A restore takes the topic's records as they are, so they must be just what the table would make of
  * them: nothing skipped, no other times, no other bytes.
  */
-export function reusedSourceTopicFaults(topology: Topology, deserialization: DeserializationHandler): string[] {
+export function reusedSourceTopicFaults(
+  topology: Topology,
+  config: Pick<ResolvedConfig, 'deserializationHandler' | 'defaultTimestampExtractor'>,
+): string[] {
   return [...topology.stores.values()].flatMap(({ spec, sourceTopic }) => {
     if (sourceTopic === null) return [];
     const source = [...topology.nodes.values()].find(
@@ -14,10 +17,13 @@ export function reusedSourceTopicFaults(topology: Topology, deserialization: Des
     );
     if (source?.kind !== 'source') return [];
     const reasons: string[] = [];
-    if (deserialization !== 'fail')
+    if (config.deserializationHandler !== 'fail')
       reasons.push('a deserializationHandler other than "fail" skips records that a restore would bring back');
-    if (source.timestampExtractor !== null && source.timestampExtractor !== failOnInvalidTimestamp)
-      reasons.push('its timestampExtractor gives times that a restore would not know');
+    const extractor = source.timestampExtractor ?? config.defaultTimestampExtractor ?? failOnInvalidTimestamp;
+    if (extractor !== failOnInvalidTimestamp) {
+      const whose = source.timestampExtractor === null ? 'the defaultTimestampExtractor' : 'its timestampExtractor';
+      reasons.push(`${whose} gives times that a restore would not know`);
+    }
     if (spec.keySerde !== source.keySerde || spec.valueSerde !== source.valueSerde)
       reasons.push('the store has other serdes than the topic');
     return reasons.map(

@@ -147,7 +147,7 @@ export class StreamsApp extends StoreAccess {
     this.queries = this.engine.queries;
     const faults = [
       ...serdes.missing(topology),
-      ...reusedSourceTopicFaults(topology, resolved.deserializationHandler),
+      ...reusedSourceTopicFaults(topology, resolved),
       ...comparedResultFaults(topology, resolved.processingGuarantee),
     ];
     if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', faults.join('; '), { details: { faults } });

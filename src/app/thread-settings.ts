@@ -38,6 +38,7 @@ export function threadSettings(config: ResolvedConfig, surroundings: ThreadSurro
     },
     maxTaskIdleMs: config.maxTaskIdleMs,
     defaultEmit: config.emit,
+    defaultTimestampExtractor: config.defaultTimestampExtractor,
     compressionType: config.compressionType,
     autoOffsetReset: config.autoOffsetReset,
     storeEngine: config.storeEngine,

@@ -30,7 +30,7 @@ export interface ConsumedOptions<K, V> extends NamedOptions {
   readonly keySerde?: Serde<K>;
   /** Default: the app's `defaultValueSerde`. */
   readonly valueSerde?: Serde<V>;
-  /** Where a record's time comes from. Default: `failOnInvalidTimestamp`, the record's own. */
+  /** Where a record's time comes from. Default: the app's `defaultTimestampExtractor`, else `failOnInvalidTimestamp`: the record's own. */
   readonly timestampExtractor?: TimestampExtractor;
   /** Where to begin without a committed offset: also `{ duration: ms }`, so long before now. Default: the app's `autoOffsetReset`. */
   readonly offsetReset?: OffsetReset;

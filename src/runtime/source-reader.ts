@@ -36,7 +36,8 @@ export class SourceReader {
     this.keySerde = env.serde(node.keySerde, serdeOwner(node), 'key');
     this.valueSerde = env.serde(node.valueSerde, serdeOwner(node), 'value');
     // It gives the record's own time or fails, as is done without one: then nothing need be decoded ahead, and what nobody reads not at all.
-    this.extractor = node.timestampExtractor === failOnInvalidTimestamp ? null : node.timestampExtractor;
+    const extractor = node.timestampExtractor ?? env.defaultTimestampExtractor ?? null;
+    this.extractor = extractor === failOnInvalidTimestamp ? null : extractor;
     this.extractsAtHead = this.extractor !== null || node.watermarks?.readsValues === true;
   }
 

@@ -5,6 +5,7 @@ import type { Logger } from '../observability/logger.js';
 import type { Randomness } from '../processors/randomness.js';
 import type { CallPort } from '../processors/async/call-attempts.js';
 import type { CompiledSerde, Serde } from '../serdes/serde.js';
+import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 import type { ErrorPolicy } from './error-policy.js';
 import type { RetryLedger } from './retry-ledger.js';
 import type { TaskMetrics } from './task-metrics.js';
@@ -25,6 +26,8 @@ export interface TaskEnvironment {
   readonly logger: Logger;
   readonly metrics: TaskMetrics;
   readonly defaultEmit: 'onUpdate' | 'onCommit';
+  /** Of sources that name none. Absent or null: the record's own time. */
+  readonly defaultTimestampExtractor?: TimestampExtractor | null;
   readonly maxTaskIdleMs: number;
   readonly isolation: 'read_committed' | 'read_uncommitted';
   /** Absent or null: processors are called directly. */

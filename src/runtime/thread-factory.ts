@@ -180,6 +180,7 @@ export function buildThread(
       logger,
       metrics,
       defaultEmit: settings.defaultEmit,
+      defaultTimestampExtractor: settings.defaultTimestampExtractor,
       maxTaskIdleMs: settings.maxTaskIdleMs,
       isolation,
       wallClock: Date.now,

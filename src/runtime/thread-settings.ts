@@ -5,6 +5,7 @@ import type { AssignorSettings, TaskAssignor } from '../rebalance/assignor.js';
 import type { InstanceDirectory } from '../stores/state-directory.js';
 import type { StateStore } from '../stores/store.js';
 import type { OffsetReset } from '../time/offset-reset.js';
+import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 import type { Topology } from '../topology/nodes.js';
 import type { ErrorPolicy } from './error-policy.js';
 import type { LocalState } from './local-state.js';
@@ -24,6 +25,8 @@ export interface ThreadSettings {
   readonly cacheBytes: number;
   readonly maxTaskIdleMs: number;
   readonly defaultEmit: 'onUpdate' | 'onCommit';
+  /** null: the record's own time. */
+  readonly defaultTimestampExtractor: TimestampExtractor | null;
   readonly compressionType: CompressionType;
   readonly autoOffsetReset: OffsetReset;
   readonly storeEngine: 'leveldb' | 'memory';

@@ -300,6 +300,7 @@ export class DriverTasks {
       logger: config.logger ?? silentLogger,
       metrics,
       defaultEmit: config.emit ?? 'onCommit',
+      defaultTimestampExtractor: config.defaultTimestampExtractor ?? null,
       maxTaskIdleMs: 0,
       isolation: 'read_uncommitted',
       wallClock,

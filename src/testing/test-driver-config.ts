@@ -3,6 +3,7 @@ import type { ProcessorWrapper } from '../processors/processor-wrapper.js';
 import type { DeserializationHandler, ProcessingHandler, ProductionHandler, HandlerRetryOptions } from '../runtime/error-policy.js';
 import { loggerOption, type Logger } from '../observability/logger.js';
 import type { Serde } from '../serdes/serde.js';
+import { timestampExtractorOption, type TimestampExtractor } from '../time/timestamp-extractor.js';
 
 /** Options of a `TopologyTestDriver`; those that a `StreamsApp` has too mean the same. */
 export interface TestDriverConfig {
@@ -22,6 +23,8 @@ export interface TestDriverConfig {
   readonly defaultKeySerde?: Serde<unknown>;
   /** The same for values. */
   readonly defaultValueSerde?: Serde<unknown>;
+  /** Of sources that name none. Default: the record's own time. */
+  readonly defaultTimestampExtractor?: TimestampExtractor;
   /** Default `fail`: `pipe` rejects. */
   readonly deserializationHandler?: DeserializationHandler;
   /** Default `fail`: `pipe` rejects. */
@@ -47,6 +50,7 @@ export const driverShape = {
   seed: wholeNumber,
   defaultKeySerde: serde,
   defaultValueSerde: serde,
+  defaultTimestampExtractor: timestampExtractorOption,
   deserializationHandler: anything,
   processingHandler: anything,
   productionHandler: anything,

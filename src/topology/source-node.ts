@@ -10,7 +10,7 @@ export interface SourceOptions {
   readonly keySerde?: Serde<unknown> | null;
   /** Default: the app's. */
   readonly valueSerde?: Serde<unknown> | null;
-  /** Default: `failOnInvalidTimestamp`. */
+  /** Default: the app's, which is `failOnInvalidTimestamp`. */
   readonly timestampExtractor?: TimestampExtractor | null;
   /** Where to begin when the group has no committed offset, or the committed one is gone. */
   readonly offsetReset?: OffsetReset | null;

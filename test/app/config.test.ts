@@ -53,6 +53,7 @@ describe('defaults', () => {
       replicationFactor: -1,
       defaultKeySerde: null,
       defaultValueSerde: null,
+      defaultTimestampExtractor: null,
       deserializationHandler: 'fail',
       processingHandler: 'fail',
       productionHandler: 'fail',
@@ -123,6 +124,7 @@ describe('defaults', () => {
       bootstrapServers: ['localhost:9092'],
       defaultKeySerde: null,
       defaultValueSerde: null,
+      defaultTimestampExtractor: null,
     });
   });
 });
