@@ -2,11 +2,12 @@
  * CRC-32C (Castagnoli), the checksum of Kafka's record batches (RFC 3720 appendix B.4 has vectors).
  *
  * `@node-rs/crc32` computes it with the processor's own instruction where it loads; elsewhere the slicing-by-8 table
- * below does, with the same result. The record-batch encoder and decoder call it once a batch.
+ * below does, with the same result. The record-batch encoder and decoder call it once a batch, stores once a row that LevelDB
+ * is given or asked for.
  */
 import { createRequire } from 'node:module';
 
-type Crc32c = (bytes: Uint8Array) => number;
+type Crc32c = (bytes: Uint8Array, before: number) => number;
 
 /** A native call costs more than the table walk for inputs shorter than this. */
 const NATIVE_FROM = 128;
@@ -14,16 +15,16 @@ const NATIVE_FROM = 128;
 const native = loadNative();
 let tables: Int32Array | undefined;
 
-/** The checksum of `buffer[start, end)` as an unsigned 32-bit integer. */
-export function crc32c(buffer: Uint8Array, start = 0, end = buffer.length): number {
-  if (native === null || end - start < NATIVE_FROM) return crc32cByTable(buffer, start, end);
-  return native(start === 0 && end === buffer.length ? buffer : buffer.subarray(start, end));
+/** The checksum of `buffer[start, end)` as an unsigned 32-bit integer; `before`: that of the bytes that stand before these. */
+export function crc32c(buffer: Uint8Array, start = 0, end = buffer.length, before = 0): number {
+  if (native === null || end - start < NATIVE_FROM) return crc32cByTable(buffer, start, end, before);
+  return native(start === 0 && end === buffer.length ? buffer : buffer.subarray(start, end), before);
 }
 
 /** The same in JavaScript alone: eight bytes a step over eight tables of 256 entries. */
-export function crc32cByTable(buffer: Uint8Array, start = 0, end = buffer.length): number {
+export function crc32cByTable(buffer: Uint8Array, start = 0, end = buffer.length, before = 0): number {
   const table = (tables ??= makeTables());
-  let crc = -1;
+  let crc = ~before;
   let at = start;
   for (const blocksEnd = end - 7; at < blocksEnd; at += 8) {
     crc ^= byte(buffer, at) | (byte(buffer, at + 1) << 8) | (byte(buffer, at + 2) << 16) | (byte(buffer, at + 3) << 24);

@@ -28,12 +28,13 @@ export interface StoreMeta {
 }
 
 /** Raised when the layout of keys or values changes: what an older version wrote is then wiped and restored. */
-const formatVersion = 1;
+const formatVersion = 2;
 
 const metaPrefix = '\0\0';
 const epochKey = Buffer.from(`${metaPrefix}epoch`, 'latin1');
 const cleanKey = Buffer.from(`${metaPrefix}clean`, 'latin1');
-const formatKey = Buffer.from(`${metaPrefix}format`, 'latin1');
+/** Version 1 stood under another key, in rows without checksums, which can’t be read. */
+const formatKey = Buffer.from(`${metaPrefix}format:sealed`, 'latin1');
 const storesFrom = Buffer.from(`${metaPrefix}store:`, 'latin1');
 const storesTo = Buffer.from(`${metaPrefix}store;`, 'latin1');
 const everythingFrom = Buffer.alloc(0);

@@ -25,4 +25,14 @@ describe('crc32c', () => {
       }),
     );
   });
+
+  it('goes on from the checksum of what stands before', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (first, second) => {
+        const whole = crc32c(Buffer.concat([first, second]));
+        expect(crc32c(second, 0, second.length, crc32c(first))).toBe(whole);
+        expect(crc32cByTable(second, 0, second.length, crc32cByTable(first))).toBe(whole);
+      }),
+    );
+  });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { cp, mkdtemp, open as openFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MillraceError } from '../../../src/errors.js';
 import { hasGap } from '../../../src/stores/engine/damaged-log.js';
 import type { Engine } from '../../../src/stores/engine/engine.js';
 import { openLevelEngine } from '../../../src/stores/engine/level-engine.js';
@@ -148,6 +149,84 @@ describe('a database with a damaged table', () => {
       expect((await opened(folder)).rows).toEqual([]);
     },
   );
+
+  it('is found by whoever reads a value in which a bit was flipped', async () => {
+    const { folder, table, bytes } = await withTable();
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: batches - 40, max: batches - 1 }), fc.nat(899), fc.nat(7), async (batch, offset, bit) => {
+        const at = bytes.indexOf(valueOf(batch)) + offset;
+        expect(await codesAfterFlip(folder, table, bytes, at, bit)).toEqual(['MILL_STORE_CORRUPTED']);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  // LevelDB's own keys have nothing that tells: what is flipped there may hide a row, or all but its earlier version.
+  it('gives no row that was never written, wherever a bit was flipped', async () => {
+    const { folder, table, bytes } = await withTable();
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (at, bit) => {
+        const codes = await codesAfterFlip(folder, table, bytes, at, bit);
+        expect([[], ['MILL_STORE_CORRUPTED']]).toContainEqual(codes);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  async function withTable(): Promise<{ readonly folder: string; readonly table: string; readonly bytes: Buffer }> {
+    const { folder } = await killed();
+    await opened(folder);
+    const table = (await readdir(folder)).find((name) => name.endsWith('.ldb')) ?? '';
+    return { folder, table, bytes: await readFile(join(folder, table)) };
+  }
+
+  async function codesAfterFlip(folder: string, table: string, bytes: Buffer, at: number, bit: number): Promise<string[]> {
+    const copy = join(await newFolder(), 'copy');
+    await cp(folder, copy, { recursive: true });
+    const damaged = Buffer.from(bytes);
+    damaged[at] = (damaged[at] ?? 0) ^ (1 << bit);
+    await writeFile(join(copy, table), damaged);
+    try {
+      return await codesOfReads(copy);
+    } finally {
+      await rm(copy, { recursive: true });
+    }
+  }
+
+  /** What reading all rows, in both ways, fails with; rows that are given were written once. */
+  async function codesOfReads(directory: string): Promise<string[]> {
+    const { engine, corrupted } = await openLevelEngine({ directory, taskId: '0_0' });
+    try {
+      if (corrupted !== null) return [corrupted.code];
+      const failures = rowsAfter(batches).map(([key]) =>
+        codeOf(() => {
+          const value = engine.get(Buffer.from(key));
+          if (value !== undefined) wasWritten(key, value.toString());
+        }),
+      );
+      const scanned = await rowsOf(engine).catch((error: unknown) => error);
+      if (Array.isArray(scanned)) for (const [key, value] of scanned as [string, string][]) wasWritten(key, value);
+      else failures.push((scanned as { code: string }).code);
+      return [...new Set(failures)].filter((code) => code !== null);
+    } finally {
+      await engine.close();
+    }
+  }
+
+  function wasWritten(key: string, value: string): void {
+    const batch = Number.parseInt(value, 10);
+    expect([key, value]).toEqual([keyOf(batch).toString(), valueOf(batch)]);
+  }
+
+  function codeOf(read: () => void): string | null {
+    try {
+      read();
+      return null;
+    } catch (error) {
+      if (error instanceof MillraceError) return error.code;
+      throw error;
+    }
+  }
 
   /** Whichever of the two finds it; what is made anew at once is told as the read would tell it. */
   async function openAndRead(directory: string, read: (engine: Engine) => unknown): Promise<void> {
