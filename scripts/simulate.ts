@@ -1,16 +1,16 @@
 /**
  * `npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job everything|joins|async] [--standbys] [--releases] [--processes P]`: random fault schedules against the
- * in-memory cluster. A failing seed is named, shrunk to the parts that it takes, and can be run again alone, exactly as it was.
+ * in-memory cluster. Without `--job`, `--standbys` and `--releases` each seed has a variant of its own. A failing seed is named, shrunk to the parts that it takes, and can be run again alone, exactly as it was.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { JobVariant } from '../integration-tests/exactly-once/job-topology.js';
+import { drawVariant, plainVariant, type Variant } from '../test/simulation/variant.js';
 import { runMain } from './run-main.js';
-import { runSeeds, type Task } from './simulation/pool.js';
+import { runSeeds } from './simulation/pool.js';
 
 /** Failing seeds that are shrunk. */
 const shrunkSeeds = 3;
-const jobs = ['everything', 'joins', 'async'] as const satisfies readonly JobVariant[];
+const jobs = ['everything', 'joins', 'async'] as const satisfies readonly Variant['job'][];
 
 interface Options {
   readonly seeds: number;
@@ -18,7 +18,7 @@ interface Options {
   readonly seed: number | null;
   readonly only: readonly string[] | null;
   readonly processes: number;
-  readonly schedule: Task['options'];
+  readonly variantOf: (seed: number) => Variant;
 }
 
 await runMain(async () => {
@@ -26,7 +26,7 @@ await runMain(async () => {
   if (typeof options !== 'string') {
     if (options.seed === null) return runMany(options);
     const { tellRun } = await import('./simulation/one-seed.js');
-    return (await tellRun({ seed: options.seed, options: options.schedule }, options.only)) ? 0 : 1;
+    return (await tellRun({ seed: options.seed, options: options.variantOf(options.seed) }, options.only)) ? 0 : 1;
   }
   console.error(
     `${options}\nUsage: npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job ${jobs.join('|')}] [--standbys] [--releases] [--processes P]`,
@@ -34,14 +34,14 @@ await runMain(async () => {
   return 1;
 });
 
-async function runMany({ seeds, from, processes, schedule }: Options): Promise<number> {
+async function runMany({ seeds, from, processes, variantOf }: Options): Promise<number> {
   const totals = { schedules: 0, crashes: 0, actions: 0, records: 0, virtualMs: 0, steps: 0 };
   const failed: number[] = [];
   const startedAt = performance.now();
   // What was run until then is told all the same.
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruption.abort());
-  await runSeeds({ from, count: seeds }, schedule, processes, interruption.signal, (result) => {
+  await runSeeds({ from, count: seeds }, variantOf, processes, interruption.signal, (result) => {
     totals.schedules++;
     totals.crashes += result.crashes;
     totals.actions += result.actions;
@@ -61,7 +61,7 @@ async function runMany({ seeds, from, processes, schedule }: Options): Promise<n
   if (interruption.signal.aborted) return 1;
   if (failed.length === 0) return 0;
   const { tellShortest } = await import('./simulation/one-seed.js');
-  for (const seed of failed.slice(0, shrunkSeeds)) await tellShortest({ seed, options: schedule });
+  for (const seed of failed.slice(0, shrunkSeeds)) await tellShortest({ seed, options: variantOf(seed) });
   return 1;
 }
 
@@ -83,7 +83,8 @@ function optionsOf(args: string[]): Options | string {
     if (value !== undefined && !/^[1-9]\d*$/.test(value)) return `--${name} is a whole number above 0, not ${value}`;
   }
   const { seeds = '1000', from = '1', seed, only, processes = String(availableParallelism()), standbys = false, releases = false } = values;
-  const job = jobs.find((name) => name === (values.job ?? 'everything'));
+  const isNamed = values.job !== undefined || standbys || releases;
+  const job = jobs.find((name) => name === (values.job ?? plainVariant.job));
   if (job === undefined) return `--job is ${jobs.join(', ')}, not ${values.job}`;
   if (releases && job !== 'everything') return '--releases goes with the job everything only';
   if (only !== undefined && seed === undefined) return '--only goes with --seed';
@@ -93,6 +94,6 @@ function optionsOf(args: string[]): Options | string {
     seed: seed === undefined ? null : Number(seed),
     only: only === undefined ? null : only.split(','),
     processes: Number(processes),
-    schedule: { job, standbys, releases },
+    variantOf: isNamed ? () => ({ job, standbys, releases }) : drawVariant,
   };
 }

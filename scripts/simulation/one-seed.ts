@@ -2,6 +2,7 @@
 import { drawPlan } from '../../test/simulation/plan.js';
 import { complement, partsOf, shrinkParts } from '../../test/simulation/plan-parts.js';
 import { runSchedule } from '../../test/simulation/schedule.js';
+import { variantArguments } from '../../test/simulation/variant.js';
 import type { Task } from './pool.js';
 
 /** Runs that shrinking a schedule may take. */
@@ -24,9 +25,7 @@ export async function tellShortest({ seed, options }: Task): Promise<void> {
   const kept = await shrinkParts(parts, fails, tries);
   const { faults } = await runSchedule(seed, { ...options, without: complement(parts, kept) });
   console.log(`seed ${seed}, ${kept.length} of ${parts.length} parts: ${faults[0] ?? 'passes'}`);
-  const { job, standbys, releases } = options;
-  const how = `${job === 'everything' ? '' : ` --job ${job}`}${standbys ? ' --standbys' : ''}${releases ? ' --releases' : ''}`;
-  console.log(`Again: npm run simulate -- --seed ${seed}${how} --only ${kept.join(',')}`);
+  console.log(`Again: npm run simulate -- --seed ${seed} ${variantArguments(options)} --only ${kept.join(',')}`);
 }
 
 function leftAway(task: Task, only: readonly string[]): ReadonlySet<string> {

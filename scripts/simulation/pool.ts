@@ -1,24 +1,25 @@
 import { fork } from 'node:child_process';
-import type { ScheduleOptions, ScheduleResult } from '../../test/simulation/schedule.js';
+import type { ScheduleResult } from '../../test/simulation/schedule.js';
+import type { Variant } from '../../test/simulation/variant.js';
 import { compileWorker } from './compiled-worker.js';
 
 export type SeedResult = Omit<ScheduleResult, 'log'>;
 
 export interface Task {
   readonly seed: number;
-  readonly options: Required<Pick<ScheduleOptions, 'job' | 'standbys' | 'releases'>>;
+  readonly options: Variant;
 }
 
 /** Most of what a schedule allocates is garbage before its next step: with room for it, little of it is looked at. */
-const execArgv = ['--max-semi-space-size=32'];
+const execArgv = ['--min-semi-space-size=64', '--max-semi-space-size=64'];
 
-/** What a crashed instance leaves behind, no garbage collection takes (signals that wait for others, for one): 100 kB a schedule. */
-const schedulesPerProcess = 2000;
+/** What a crashed instance leaves behind, no garbage collection takes (signals that wait for others, for one): 50 kB a schedule. A new process takes hundreds to get fast. */
+const schedulesPerProcess = 5000;
 
-/** Runs schedules on several processes, until the signal is given; a process that dies makes it reject. */
+/** Runs schedules on several processes, each seed as the variant that it has, until the signal is given; a process that dies makes it reject. */
 export async function runSeeds(
   { from, count }: { readonly from: number; readonly count: number },
-  options: Task['options'],
+  variantOf: (seed: number) => Variant,
   processes: number,
   signal: AbortSignal,
   onResult: (result: SeedResult) => void,
@@ -40,7 +41,7 @@ export async function runSeeds(
           return;
         }
         seed = next++;
-        child.send({ seed, options } satisfies Task);
+        child.send({ seed, options: variantOf(seed) } satisfies Task);
       };
       child.on('message', (result: SeedResult) => {
         onResult(result);

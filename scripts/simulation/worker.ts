@@ -2,6 +2,9 @@
 import { runSchedule } from '../../test/simulation/schedule.js';
 import type { SeedResult, Task } from './pool.js';
 
+// Errors are part of most schedules, and their stacks a part of the time; who fails is run again with them.
+Error.stackTraceLimit = 0;
+
 // Without its parent it has no reason to live.
 process.on('disconnect', () => process.exit(1));
 

@@ -6,5 +6,13 @@ import type { Topology } from './nodes.js';
  * Instances of an app compare it, and a changed one after an upgrade tells that names or tasks may have moved.
  */
 export function topologyFingerprint(topology: Topology): string {
-  return createHash('sha256').update(topology.describe()).digest('hex').slice(0, 32);
+  let known = fingerprints.get(topology);
+  if (known === undefined) {
+    known = createHash('sha256').update(topology.describe()).digest('hex').slice(0, 32);
+    fingerprints.set(topology, known);
+  }
+  return known;
 }
+
+/** Each thread asks for it. */
+const fingerprints = new WeakMap<Topology, string>();

@@ -80,7 +80,7 @@ class Schedule {
   private readonly calm: NetworkFaults = { delayMs: [0.2, 2] };
   private readonly log: string[] = [];
   private readonly calls = new CallCounts();
-  /** Built once, as it says the same in each process; null: it counts the calls of a process. */
+  /** null: it counts the calls of a process. */
   private readonly topology: Topology | null;
   private isCalm = false;
   /** Answers come so much later, ms. */
@@ -100,7 +100,7 @@ class Schedule {
     this.kafka = inMemoryKafka({ ...plan.cluster, clock: this.world.clockOf(this.world.outside), minSessionTimeoutMs: 100 });
     for (const name of topicsOf(job === 'async' ? 'everything' : job)) this.kafka.createTopic(topics[name], plan.partitions);
     if (releases) for (const name of moreInputs) this.kafka.createTopic(topics[name], plan.partitions);
-    this.topology = job === 'async' ? null : jobTopology(topics, job);
+    this.topology = job === 'async' ? null : built(job, () => jobTopology(topics, job));
     const anyRelease = releases ? this.drawnRelease(new Random(seed)) : null;
     this.apps = Array.from(
       { length: plan.apps },
@@ -122,13 +122,12 @@ class Schedule {
 
   /** Runs of a release, as in a deployment, with a stray one now and then. */
   private drawnRelease(random: Random): () => Topology {
-    const topologies = new Map(jobReleases.map((release) => [release, releasedTopology(topics, release)]));
     let current = random.pick(jobReleases);
     return () => {
       if (random.chance(0.3)) current = random.pick(jobReleases);
       const release = random.chance(0.2) ? random.pick(jobReleases) : current;
       this.note(`the next process has the release ${release}`);
-      return topologies.get(release)!;
+      return built(`release ${release}`, () => releasedTopology(topics, release));
     };
   }
 
@@ -313,6 +312,15 @@ class Schedule {
     this.log.push(`${this.world.now.toFixed(2)} ${message} ${text === '{}' ? '' : text}`);
   }
 }
+
+/** Topologies say the same in every process and in every schedule. */
+function built(name: string, build: () => Topology): Topology {
+  let known = topologies.get(name);
+  if (known === undefined) topologies.set(name, (known = build()));
+  return known;
+}
+
+const topologies = new Map<string, Topology>();
 
 function clientsOf({ process }: SimulatedApp): readonly string[] {
   return process === null ? [] : purposes.map((purpose) => `${process.name}-${purpose}`);

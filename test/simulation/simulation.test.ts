@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { drawPlan } from './plan.js';
 import { complement, partsOf, shrinkParts } from './plan-parts.js';
 import { runSchedule, type ScheduleOptions } from './schedule.js';
+import { drawVariant, variantArguments } from './variant.js';
 
 /** A sample of each job; `npm test` goes through five thousand seeds, `npm run simulate` through as many as one likes. */
 const samples: Readonly<Record<string, { readonly count: number; readonly options: ScheduleOptions }>> = {
@@ -60,6 +61,18 @@ describe('app instances under random faults, in memory', () => {
     const [once, again] = [await runSchedule(7, { keepLog: true, without }), await runSchedule(7, { keepLog: true, without })];
     expect(again.log).toEqual(once.log);
     expect(once.actions).toBeLessThan((await runSchedule(7)).actions);
+  });
+});
+
+describe('the variants of seeds', () => {
+  it('all come up soon, and releases with the job that has them only', () => {
+    const drawn = Array.from({ length: 200 }, (_, seed) => drawVariant(seed + 1));
+    const told = new Set(drawn.map(variantArguments));
+    expect(told).toContain('--job everything');
+    expect(told).toContain('--job everything --standbys --releases');
+    expect(told).toContain('--job joins --standbys');
+    expect(told).toContain('--job async');
+    expect(drawn.filter(({ job, releases }) => releases && job !== 'everything')).toEqual([]);
   });
 });
 

@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { RecentResults } from './recent-results.js';
 
 /** A store, as far as its changelog depends on it. */
 export interface StoreShape {
@@ -64,20 +65,35 @@ export function shapeFingerprint(shape: SubTopologyShape): string {
 const fingerprints = new WeakMap<SubTopologyShape, string>();
 
 /** Equal when the members use the same task ids for the same work. */
-export function releaseFingerprint({ shapes }: Release): string {
-  return digest(JSON.stringify(shapes.map((shape) => [shape.id, shapeFingerprint(shape)])));
+export function releaseFingerprint(release: Release): string {
+  let known = releaseFingerprints.get(release);
+  if (known === undefined) {
+    known = digest(JSON.stringify(release.shapes.map((shape) => [shape.id, shapeFingerprint(shape)])));
+    releaseFingerprints.set(release, known);
+  }
+  return known;
 }
+
+const releaseFingerprints = new WeakMap<Release, string>();
 
 /** Longer ones are compressed: the broker keeps what all members say in one record. */
 const compressFromChars = 512;
 
 export function encodeRelease({ shapes }: Release): string {
   const text = JSON.stringify(shapes);
-  return text.length < compressFromChars ? text : deflateRawSync(text).toString('base64');
+  return text.length < compressFromChars ? text : compressed.of(text);
 }
+
+/** Every member says its release at each join, and most say the same: the leader reads each text once. */
+const compressed = new RecentResults((text) => deflateRawSync(text).toString('base64'));
+const decoded = new RecentResults(readRelease);
 
 /** Throws when the text is not a release. Facts that a later version adds are ignored, absent ones are none. */
 export function decodeRelease(text: string): Release {
+  return decoded.of(text);
+}
+
+function readRelease(text: string): Release {
   const json = text.startsWith('[') ? text : inflateRawSync(Buffer.from(text, 'base64')).toString();
   return {
     shapes: (JSON.parse(json) as Partial<SubTopologyShape>[]).map((shape) => ({
