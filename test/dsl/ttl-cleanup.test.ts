@@ -107,6 +107,23 @@ describe('incremental clean-up of expired state', () => {
     await driver.close();
   });
 
+  it('long lists and maps, which lie in several rows, leave whole', async () => {
+    const { driver, input, rows } = setup({ size: 50, runForEveryRecord: true });
+    for (let n = 0; n < 20; n++) {
+      await input.pipe('k', `${n}${'.'.repeat(20_000)}`, { timestamp: 1 });
+      await driver.advanceWallClock(20);
+    }
+    expect(await rows()).toBeGreaterThan(10);
+    // The older half is gone: what is left is found, and goes on.
+    await driver.advanceWallClock(800);
+    await input.pipe('nobody', '-', { timestamp: 1 });
+    await input.pipe('k', 'last', { timestamp: 1 });
+    await driver.advanceWallClock(1000);
+    for (let round = 0; round < 4; round++) await input.pipe('nobody', '-', { timestamp: 1 });
+    expect(await rows()).toBe(0);
+    await driver.close();
+  });
+
   it.each([[0], [1.5], [-1]])('size %p is refused', (size) => {
     const declare = (): unknown => valueState('x', { ttl: { ttl: 1, cleanupIncrementally: { size } } });
     expect(declare).toThrow(MillraceError);

@@ -6,6 +6,7 @@
  */
 import type { TimestampedKeyValueStore } from '../../stores/store.js';
 import type { ListRow, MapRow, StateRow, ValueRow } from './keyed-state-backend.js';
+import { partPlace } from './row-parts.js';
 import { statePrefix, type StateAddress } from './state-address.js';
 import type { AnyStateDescriptor } from './state-descriptor.js';
 import type { StoredRow } from './state-row-serde.js';
@@ -81,27 +82,35 @@ export class ExpiredRows {
 
   private cleanRow(address: StateAddress, row: StoredRow): void {
     if ('bytes' in row) return;
-    const kept = this.withoutExpired(row);
+    const kept = this.withoutExpired(address, row);
     if (kept !== row) this.store.put(address, kept, this.timestamp());
   }
 
   /** The row itself when nothing in it is expired; null when all is. */
-  private withoutExpired(row: StateRow): StateRow | null {
-    if ('entries' in row) return this.liveEntries(row);
-    if ('values' in row) return this.liveValues(row);
+  private withoutExpired(address: StateAddress, row: StateRow): StateRow | null {
+    if ('entries' in row) return this.liveEntries(address, row);
+    if ('values' in row) return this.liveValues(address, row);
     return this.ttl.isExpired((row satisfies ValueRow).updatedAt) ? null : row;
   }
 
-  private liveEntries(row: MapRow): MapRow | null {
+  private liveEntries(address: StateAddress, row: MapRow): MapRow | null {
     const entries = new Map([...row.entries].filter(([, { updatedAt }]) => !this.ttl.isExpired(updatedAt)));
-    if (entries.size === row.entries.size) return row;
-    return entries.size === 0 ? null : { ...row, entries };
+    if (entries.size === 0 && !this.hasOtherParts(address, row)) return null;
+    return entries.size === row.entries.size ? row : { ...row, entries };
   }
 
-  private liveValues(row: ListRow): ListRow | null {
+  private liveValues(address: StateAddress, row: ListRow): ListRow | null {
     const live = row.updatedAt.map((updatedAt) => !this.ttl.isExpired(updatedAt));
+    if (!live.includes(true) && !this.hasOtherParts(address, row)) return null;
     if (!live.includes(false)) return row;
-    if (!live.includes(true)) return null;
     return { ...row, values: row.values.filter((_, i) => live[i]), updatedAt: row.updatedAt.filter((_, i) => live[i]) };
+  }
+
+  /** The first part of a list or map stays as long as one of the others is there. */
+  private hasOtherParts(address: StateAddress, { parts }: ListRow | MapRow): boolean {
+    if (parts === null) return false;
+    for (let part = parts.first; part < parts.next; part++)
+      if (this.store.get({ ...address, namespace: partPlace(address.namespace, part) }) !== null) return true;
+    return false;
   }
 }

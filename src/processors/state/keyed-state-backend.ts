@@ -13,8 +13,21 @@ export interface ValueRow {
   updatedAt: number;
 }
 
-export interface ListRow {
+/** The parts of a list or map behind its first one: `first` to `next - 1`. */
+export interface PartRange {
+  first: number;
+  next: number;
+}
+
+interface PartedRow {
   readonly state: string;
+  /** null: there is this row alone, or it is not the first. See `row-parts.ts`. */
+  parts: PartRange | null;
+  /** Elements that it takes; known once it was looked at. Not stored. */
+  most?: number;
+}
+
+export interface ListRow extends PartedRow {
   values: unknown[];
   /** As long as `values`. */
   updatedAt: number[];
@@ -26,8 +39,7 @@ export interface MapEntryRow {
   updatedAt: number;
 }
 
-export interface MapRow {
-  readonly state: string;
+export interface MapRow extends PartedRow {
   /** By the key itself, or by its bytes when it is an object. */
   readonly entries: Map<unknown, MapEntryRow>;
 }

@@ -15,7 +15,9 @@ import type {
   StateDescriptor,
   ValueStateDescriptor,
 } from './state-descriptor.js';
-import { ListHandle, ValueHandle, type StateScope } from './state-handles.js';
+import { ListHandle } from './list-handle.js';
+import { ListParts } from './list-parts.js';
+import { ValueHandle, type StateScope } from './state-handles.js';
 
 /** How users ask for a state: the descriptor's kind says which handle comes back. */
 export interface StateAccess {
@@ -70,8 +72,10 @@ export class KeyedStates implements StateAccess {
   /** Moves what is in `sources` into `target`, combined with what is there. @throws MILL_TOPOLOGY_INVALID when the state can't be merged */
   merge(given: AnyStateDescriptor, target: string, sources: readonly string[]): void {
     const descriptor = given as StateDescriptor;
-    if (descriptor.kind === 'list') mergeLists(this.backend.rows<ListRow>(descriptor), target, sources);
-    else mergeValues(this.backend.rows<ValueRow>(descriptor), target, sources, combinerOf(descriptor));
+    if (descriptor.kind === 'list') {
+      const lists = new ListParts(descriptor.name, descriptor.serde, this.backend.rows<ListRow>(descriptor));
+      for (const source of sources) lists.move(source, target);
+    } else mergeValues(this.backend.rows<ValueRow>(descriptor), target, sources, combinerOf(descriptor));
   }
 }
 
@@ -83,21 +87,6 @@ function combinerOf(descriptor: Exclude<StateDescriptor, { kind: 'list' }>): (a:
   }
   const why = descriptor.kind === 'aggregating' ? 'its aggregate has no merge' : `it is of kind ${descriptor.kind}`;
   throw new MillraceError('MILL_TOPOLOGY_INVALID', `State ${descriptor.name} can't be merged with its windows: ${why}.`);
-}
-
-function mergeLists(rows: StateRows<ListRow>, target: string, sources: readonly string[]): void {
-  for (const source of sources) {
-    const from = rows.get(source);
-    if (from === null || source === target) continue;
-    rows.remove(source);
-    const into = rows.get(target);
-    if (into === null) rows.put(target, from);
-    else {
-      into.values.push(...from.values);
-      into.updatedAt.push(...from.updatedAt);
-      rows.put(target, into);
-    }
-  }
 }
 
 function mergeValues(

@@ -3,6 +3,7 @@ import { keyIdentity } from './key-identity.js';
 import type { MapEntryRow, MapRow, StateRows } from './keyed-state-backend.js';
 import type { MapState } from './keyed-state.js';
 import { requireMapKey } from './map-key.js';
+import { isShort, mostElements, RowParts, storedSize } from './row-parts.js';
 import type { MapStateDescriptor } from './state-descriptor.js';
 import type { StateScope } from './state-handles.js';
 import { TtlPolicy } from './state-ttl.js';
@@ -10,6 +11,9 @@ import { TtlPolicy } from './state-ttl.js';
 /** Map state: each entry has its own time to live, and reading one renews that one alone. */
 export class MapHandle<UK, UV> implements MapState<UK, UV> {
   private readonly ttl: TtlPolicy;
+  private readonly parts: RowParts<MapRow>;
+  /** Where the row is that `find` gave last. */
+  private place = '';
 
   constructor(
     private readonly descriptor: MapStateDescriptor<UK, UV>,
@@ -17,11 +21,12 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
     private readonly scope: StateScope,
   ) {
     this.ttl = new TtlPolicy(descriptor.ttl, scope.clock);
+    this.parts = new RowParts(rows, ({ entries }) => entries.size);
   }
 
   get(key: UK): UV | null {
-    const row = this.rows.get(this.scope.namespace);
     const id = this.idOf(key);
+    const row = this.find(id);
     const entry = row?.entries.get(id);
     if (row === null || entry === undefined) return null;
     return this.read(row, id, entry) ? this.copied(entry.value as UV) : null;
@@ -33,23 +38,23 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
       this.remove(key);
       return;
     }
-    const { namespace } = this.scope;
-    const row: MapRow = this.rows.get(namespace) ?? { state: this.descriptor.name, entries: new Map() };
     const id = this.idOf(key);
-    const entry = row.entries.get(id);
     const stored = this.copied(value);
-    if (entry === undefined) row.entries.set(id, { key, value: stored, updatedAt: this.ttl.now() });
+    const row = this.find(id);
+    const entry = row?.entries.get(id);
+    if (row === null || entry === undefined) this.append(id, { key, value: stored, updatedAt: this.ttl.now() });
     else {
       entry.value = stored;
       entry.updatedAt = this.ttl.now();
+      this.rows.put(this.place, row);
     }
-    this.rows.put(namespace, row);
   }
 
   remove(key: UK): void {
     requireMapKey('remove', this.descriptor.name, key);
-    const row = this.rows.get(this.scope.namespace);
-    if (row?.entries.delete(this.idOf(key)) === true) this.putBack(row);
+    const id = this.idOf(key);
+    const row = this.find(id);
+    if (row !== null) this.removeEntry(row, id);
   }
 
   has(key: UK): boolean {
@@ -65,44 +70,88 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
   }
 
   entries(): [UK, UV][] {
-    const row = this.rows.get(this.scope.namespace);
-    if (row === null) return [];
     const seen: [UK, UV][] = [];
-    for (const [id, entry] of [...row.entries]) {
-      if (this.read(row, id, entry)) seen.push([entry.key as UK, this.copied(entry.value as UV)]);
+    for (const place of this.parts.places(this.scope.namespace)) {
+      const row = this.rows.get(place);
+      if (row === null) continue;
+      this.place = place;
+      for (const [id, entry] of [...row.entries]) {
+        if (this.read(row, id, entry)) seen.push([entry.key as UK, this.copied(entry.value as UV)]);
+      }
     }
     return seen;
   }
 
   /** Gives nothing out, so it renews and removes nothing. */
   isEmpty(): boolean {
-    const row = this.rows.get(this.scope.namespace);
-    if (row === null) return true;
-    for (const { updatedAt } of row.entries.values()) if (this.ttl.returnsExpired || !this.ttl.isExpired(updatedAt)) return false;
+    for (const place of this.parts.places(this.scope.namespace)) {
+      for (const { updatedAt } of this.rows.get(place)?.entries.values() ?? [])
+        if (this.ttl.returnsExpired || !this.ttl.isExpired(updatedAt)) return false;
+    }
     return true;
   }
 
   clear(): void {
-    this.rows.remove(this.scope.namespace);
+    this.parts.clear(this.scope.namespace);
+  }
+
+  /** The part that has the entry, and notes its place. What was put last is mostly looked for first. */
+  private find(id: unknown): MapRow | null {
+    const { namespace } = this.scope;
+    const head = this.rows.get(namespace);
+    this.place = namespace;
+    if (head === null || head.entries.has(id)) return head;
+    if (head.parts === null) return null;
+    const places = this.parts.places(namespace);
+    for (let part = places.length - 1; part > 0; part--) {
+      this.place = places[part] as string;
+      const row = this.rows.get(this.place);
+      if (row?.entries.has(id) === true) return row;
+    }
+    return null;
+  }
+
+  private append(id: unknown, entry: MapEntryRow): void {
+    const { namespace } = this.scope;
+    const head = this.rows.get(namespace) ?? this.row();
+    let place = this.parts.last(namespace, head);
+    let row = place === namespace ? head : (this.rows.get(place) ?? this.row());
+    if (this.isFull(row, entry)) {
+      place = this.parts.begin(namespace, head);
+      row = this.row();
+    }
+    row.entries.set(id, entry);
+    this.rows.put(place, row);
   }
 
   /** Whether the entry is to be seen; removes an expired one, renews where reads renew. */
   private read(row: MapRow, id: unknown, entry: MapEntryRow): boolean {
     if (this.ttl.isExpired(entry.updatedAt)) {
-      row.entries.delete(id);
-      this.putBack(row);
+      this.removeEntry(row, id);
       return this.ttl.returnsExpired;
     }
     if (this.ttl.renewsOnRead) {
       entry.updatedAt = this.ttl.now();
-      this.putBack(row);
+      this.rows.put(this.place, row);
     }
     return true;
   }
 
-  private putBack(row: MapRow): void {
-    if (row.entries.size === 0) this.rows.remove(this.scope.namespace);
-    else this.rows.put(this.scope.namespace, row);
+  private removeEntry(row: MapRow, id: unknown): void {
+    const { namespace } = this.scope;
+    row.entries.delete(id);
+    this.parts.putBack(namespace, this.place, row);
+    if (row.entries.size === 0) this.parts.trim(namespace);
+  }
+
+  private row(): MapRow {
+    return { state: this.descriptor.name, entries: new Map(), parts: null };
+  }
+
+  private isFull(row: MapRow, { key, value }: MapEntryRow): boolean {
+    if (isShort(row.entries.size)) return false;
+    const { keySerde, serde } = this.descriptor;
+    return row.entries.size >= (row.most ??= mostElements(storedSize(key as UK, keySerde) + storedSize(value as UV, serde)));
   }
 
   private idOf(key: UK): unknown {

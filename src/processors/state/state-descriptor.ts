@@ -104,7 +104,7 @@ export function listState<V>(name: string, options: StateOptions<V> = {}): ListS
 }
 
 /**
- * A map a key; each entry has its own time to live. The map of one key is stored as one row: right for hundreds of entries a key, not for a million.
+ * A map a key; each entry has its own time to live. It is stored in rows of some 64 KiB and searched row by row: right for thousands of entries a key, not for a million.
  */
 export function mapState<UK, UV>(
   name: string,

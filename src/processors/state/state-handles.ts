@@ -3,12 +3,10 @@
  *
  * `owned` handles give out and take in copies (users); the others pass references, for operators that own their state (windows).
  */
-import type { Serde } from '../../serdes/serde.js';
 import { copiedValue } from './copied-value.js';
-import { requireElement, requireElements } from './list-element.js';
-import type { ListRow, StateRows, ValueRow } from './keyed-state-backend.js';
-import type { ListState, ValueState } from './keyed-state.js';
-import type { ListStateDescriptor, ValueStateDescriptor } from './state-descriptor.js';
+import type { StateRows, ValueRow } from './keyed-state-backend.js';
+import type { ValueState } from './keyed-state.js';
+import type { ValueStateDescriptor } from './state-descriptor.js';
 import { TtlPolicy } from './state-ttl.js';
 
 /** Where a handle reads and writes; the namespace can be changed between two calls. */
@@ -62,73 +60,5 @@ export class ValueHandle<V> implements ValueState<V> {
 
   private copied(value: V): V {
     return this.scope.copies ? copiedValue(value, this.descriptor.serde) : value;
-  }
-}
-
-export class ListHandle<V> implements ListState<V> {
-  private readonly ttl: TtlPolicy;
-  private readonly serde: Serde<V>;
-
-  constructor(
-    private readonly descriptor: ListStateDescriptor<V>,
-    private readonly rows: StateRows<ListRow>,
-    private readonly scope: StateScope,
-  ) {
-    this.ttl = new TtlPolicy(descriptor.ttl, scope.clock);
-    this.serde = descriptor.serde;
-  }
-
-  get(): V[] {
-    const { namespace } = this.scope;
-    const row = this.rows.get(namespace);
-    if (row === null) return [];
-    const live = row.updatedAt.map((updatedAt) => !this.ttl.isExpired(updatedAt));
-    const given = row.values.filter((_, i) => this.ttl.returnsExpired || live[i]) as V[];
-    if (live.includes(false) || this.ttl.renewsOnRead) this.keepLive(namespace, row, live);
-    return given.map((value) => this.copied(value));
-  }
-
-  add(value: V): void {
-    requireElement('add', this.descriptor.name, value);
-    this.append([value]);
-  }
-
-  addAll(values: readonly V[]): void {
-    requireElements('addAll', this.descriptor.name, values);
-    this.append(values);
-  }
-
-  update(values: readonly V[]): void {
-    requireElements('update', this.descriptor.name, values);
-    this.clear();
-    this.append(values);
-  }
-
-  clear(): void {
-    this.rows.remove(this.scope.namespace);
-  }
-
-  private append(values: readonly V[]): void {
-    if (values.length === 0) return;
-    const { namespace } = this.scope;
-    const row: ListRow = this.rows.get(namespace) ?? { state: this.descriptor.name, values: [], updatedAt: [] };
-    const now = this.ttl.now();
-    for (const value of values) {
-      row.values.push(this.copied(value));
-      row.updatedAt.push(now);
-    }
-    this.rows.put(namespace, row);
-  }
-
-  private keepLive(namespace: string, row: ListRow, live: readonly boolean[]): void {
-    const now = this.ttl.now();
-    row.values = row.values.filter((_, i) => live[i]);
-    row.updatedAt = row.updatedAt.filter((_, i) => live[i]).map((updatedAt) => (this.ttl.renewsOnRead ? now : updatedAt));
-    if (row.values.length === 0) this.rows.remove(namespace);
-    else this.rows.put(namespace, row);
-  }
-
-  private copied(value: V): V {
-    return this.scope.copies ? copiedValue(value, this.serde) : value;
   }
 }

@@ -9,7 +9,7 @@ import { MillraceError } from '../../errors.js';
 import { inPlaceSerde } from '../../serdes/in-place-serde.js';
 import type { Serde } from '../../serdes/serde.js';
 import { keyIdentity } from './key-identity.js';
-import type { ListRow, MapEntryRow, MapRow, StateRow, ValueRow } from './keyed-state-backend.js';
+import type { ListRow, MapEntryRow, MapRow, PartRange, StateRow, ValueRow } from './keyed-state-backend.js';
 import type { AnyStateDescriptor, StateDescriptor } from './state-descriptor.js';
 
 /** A row whose state is not declared: its bytes as they were, or none for a timer. */
@@ -61,6 +61,7 @@ function encodeList(serde: Serde<unknown>, row: ListRow, out: ByteWriter): void 
     out.writeDouble(row.updatedAt[i] ?? 0);
     writeSized(out, serde.serialize(value));
   });
+  encodeParts(row.parts, out);
 }
 
 function encodeMap(descriptor: StateDescriptor, row: MapRow, out: ByteWriter): void {
@@ -72,6 +73,14 @@ function encodeMap(descriptor: StateDescriptor, row: MapRow, out: ByteWriter): v
     writeSized(out, descriptor.keySerde.serialize(key));
     writeSized(out, descriptor.serde.serialize(value));
   }
+  encodeParts(row.parts, out);
+}
+
+/** Nothing when there are none: rows of one part are as they were before there were parts. */
+function encodeParts(parts: PartRange | null, out: ByteWriter): void {
+  if (parts === null) return;
+  out.writeInt32(parts.first);
+  out.writeInt32(parts.next);
 }
 
 function writeSized(out: ByteWriter, bytes: Uint8Array): void {
@@ -95,11 +104,12 @@ class RowReader {
   }
 
   private list(state: string, serde: Serde<unknown>): ListRow {
-    const row: ListRow = { state, values: [], updatedAt: [] };
+    const row: ListRow = { state, values: [], updatedAt: [], parts: null };
     for (let left = this.int32(); left > 0; left--) {
       row.updatedAt.push(this.double());
       row.values.push(decoded(serde, this.sized()));
     }
+    row.parts = this.parts();
     return row;
   }
 
@@ -110,7 +120,11 @@ class RowReader {
       const key = decoded(keySerde, this.sized());
       entries.set(keyIdentity(key, keySerde), { key, value: decoded(serde, this.sized()), updatedAt });
     }
-    return { state, entries };
+    return { state, entries, parts: this.parts() };
+  }
+
+  private parts(): PartRange | null {
+    return this.at < this.end ? { first: this.int32(), next: this.int32() } : null;
   }
 
   private int32(): number {

@@ -1,0 +1,58 @@
+import type { Serde } from '../../serdes/serde.js';
+import type { ListRow, StateRows } from './keyed-state-backend.js';
+import { isShort, mostElements, RowParts, storedSize } from './row-parts.js';
+
+/** The elements of lists of one state, in parts; with the times of their last update, and whatever the time to live says. */
+export class ListParts extends RowParts<ListRow> {
+  constructor(
+    private readonly state: string,
+    private readonly serde: Pick<Serde<never>, 'serialize'>,
+    rows: StateRows<ListRow>,
+  ) {
+    super(rows, ({ values }) => values.length);
+  }
+
+  /** @param updatedAt of all of them, or of each; ms of the wall clock */
+  append(namespace: string, values: readonly unknown[], updatedAt: number | readonly number[]): void {
+    const head = this.rows.get(namespace) ?? this.row();
+    let place = this.last(namespace, head);
+    let row = place === namespace ? head : (this.rows.get(place) ?? this.row());
+    for (let i = 0; i < values.length; i++) {
+      if (this.isFull(row, values[i])) {
+        this.rows.put(place, row);
+        place = this.begin(namespace, head);
+        row = this.row();
+      }
+      row.values.push(values[i]);
+      row.updatedAt.push(typeof updatedAt === 'number' ? updatedAt : (updatedAt[i] ?? 0));
+    }
+    this.rows.put(place, row);
+  }
+
+  /** Moves all elements of `source` behind those of `target`. */
+  move(source: string, target: string): void {
+    const places = this.places(source);
+    const head = this.rows.get(source);
+    if (head === null || source === target) return;
+    if (places.length === 1 && this.rows.get(target) === null) {
+      this.rows.remove(source);
+      this.rows.put(target, head);
+      return;
+    }
+    for (const place of places) {
+      const row = this.rows.get(place);
+      if (row === null) continue;
+      this.rows.remove(place);
+      this.append(target, row.values, row.updatedAt);
+    }
+  }
+
+  private isFull(row: ListRow, value: unknown): boolean {
+    if (isShort(row.values.length)) return false;
+    return row.values.length >= (row.most ??= mostElements(storedSize(value as never, this.serde)));
+  }
+
+  private row(): ListRow {
+    return { state: this.state, values: [], updatedAt: [], parts: null };
+  }
+}
