@@ -212,6 +212,9 @@ export const flinkRules: Readonly<Record<string, readonly RuleTest[]>> = {
     ['test/app/back-pressure.test.ts', 'is busy; its input waits in the log'],
     ['test/app/back-pressure.test.ts', 'back-pressured, and every epoch completes'],
   ],
+  'completion of an epoch does not take longer with a backlog between tasks': [
+    ['test/simulation/backlog.test.ts', 'takes no longer with a backlog between tasks'],
+  ],
   'what comes in faster than it goes out fills any buffer; a backlog ends by the difference of the rates, or never': [
     [seeds, '"backpressure-rate"'],
     [seeds, '"catch-up"'],
@@ -228,8 +231,6 @@ export const flinkRules: Readonly<Record<string, readonly RuleTest[]>> = {
 /** Rules that concern a library and are not met, or not tested, with the reason. */
 export const flinkRulesNotMet: Readonly<Record<string, string>> = {
   'chaining can be disabled': 'operators of a sub-topology are always one chain; `repartition` ends it',
-  'completion of an epoch does not take longer with a backlog between tasks':
-    'it follows from the backlog lying in topics; no test measures it',
   'a sink declares whether it takes updates, and a mismatch fails when the plan is made':
     'results carry `isLate` and `revision`; sinks are topics, which take anything',
   'checkpoint start delay, alignment time, synchronous and asynchronous duration are metrics':
