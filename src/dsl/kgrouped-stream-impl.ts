@@ -6,6 +6,7 @@ import type { OperatorSupplier } from '../processors/operator.js';
 import { streamAggregateOperator } from '../processors/stream-aggregate.js';
 import { streamCountOperator } from '../processors/stream-count.js';
 import { streamReduceOperator } from '../processors/stream-reduce.js';
+import { carriedSerde, combinedParts } from '../processors/two-stage/carried-accumulator.js';
 import { localAggregateOperator } from '../processors/two-stage/local-aggregate.js';
 import type { AggregateFunction } from '../processors/state/aggregate-function.js';
 import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
@@ -158,10 +159,11 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
       twoStage,
       storeName: store.name,
       name: graph.suffixedOr(checkedName(options), '-parts', operatorPrefix),
-      partSerde: valueSerde,
+      partSerde: carriedSerde(valueSerde),
       operator: (own) => localAggregateOperator({ ...own, what, next: stages.next, valueSerde }),
     });
-    const combine = streamReduceOperator({ ...common, reducer: neverNull(what, stages.combine) });
+    const combined: Stages<K, V, VR>['combine'] = (one, other, key) => combinedParts(what, valueSerde, stages.combine, one, other, key);
+    const combine = streamReduceOperator({ ...common, reducer: neverNull(what, combined) });
     return addAggregation(this.#context, { ...aggregation, grouped: parts, supplier: combine });
   }
 }

@@ -47,6 +47,7 @@ export function secondStageOf<K, V, A>(
   });
   const combineParts = windowPartsOperator<K, A>({
     ...common,
+    what,
     combine: neverNull(what, combine),
     valueSerde,
     overlap: slices.overlap,

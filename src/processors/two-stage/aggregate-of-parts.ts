@@ -1,5 +1,6 @@
 import type { Serde } from '../../serdes/serde.js';
 import type { AggregateFunction } from '../state/aggregate-function.js';
+import { combinedParts } from './carried-accumulator.js';
 import { deletesRow } from './local-aggregate.js';
 import { accumulatorOf, type Part } from './part.js';
 
@@ -15,11 +16,13 @@ export function aggregateOfParts<V, A, Out>(
   serde: Serde<A>,
   overlap: boolean,
 ): AggregateFunction<Part<A>, A | null, Out> {
+  const merge = (one: A, other: A): A | null => aggregate.merge?.(one, other) ?? null;
   return {
     initial: () => null,
     add: (before, part) => {
       const accumulator = accumulatorOf(part, overlap, serde);
-      const merged = before === null ? accumulator : (aggregate.merge?.(before, accumulator) ?? null);
+      if (before === null) return accumulator;
+      const merged = combinedParts(what, serde, merge, before, accumulator, undefined) as A | null;
       if (merged === null) throw deletesRow(what);
       return merged;
     },

@@ -9,6 +9,7 @@ import { serdeOver } from '../../serdes/late-serde.js';
 import type { Serde, SerdeUse } from '../../serdes/serde.js';
 import { inPlaceSerde } from '../../serdes/in-place-serde.js';
 import { copiedValue } from '../state/copied-value.js';
+import { requireCarried } from './carried-accumulator.js';
 
 export class Part<A> {
   constructor(
@@ -42,7 +43,7 @@ function partSerdeOver<A>(accumulatorSerde: Serde<A>): Serde<Part<A>> {
     },
     decode: (buffer, start, end) => {
       if (end - start < 4) throw new Error('a part begins with the number of its records, 4 bytes');
-      return new Part(accumulator.decodeSync(buffer, start + 4, end), buffer.readInt32BE(start));
+      return new Part(requireCarried(accumulator.decodeSync(buffer, start + 4, end), accumulator.name), buffer.readInt32BE(start));
     },
   });
   return Object.freeze({

@@ -3,9 +3,12 @@ import type { Serde } from '../../serdes/serde.js';
 import type { OperatorContext, OperatorSupplier } from '../operator.js';
 import type { Awaitable } from '../user-functions.js';
 import { WindowAggregation, type WindowAggregationOptions } from '../window-aggregation.js';
+import { combinedParts } from './carried-accumulator.js';
 import { accumulatorOf, type Part } from './part.js';
 
 export interface WindowPartsOptions<K, A> extends WindowAggregationOptions {
+  /** The call, for errors: `aggregate`. */
+  readonly what: string;
   readonly combine: (one: A, other: A, key: K) => Awaitable<A>;
   /** Of the accumulators; null: the app's. */
   readonly valueSerde: Serde<A> | null;
@@ -30,8 +33,9 @@ class WindowPartsOperator<K, A> extends WindowAggregation<K, Part<A>, A> {
   }
 
   protected next(before: A | null, part: Part<A>, key: K): Awaitable<A> {
-    const { combine, overlap } = this.options;
+    const { what, combine, overlap } = this.options;
     const accumulator = accumulatorOf(part, overlap, this.serde);
-    return before === null ? accumulator : combine(before, accumulator, key);
+    if (before === null) return accumulator;
+    return combinedParts(what, this.serde, combine, before, accumulator, key);
   }
 }
