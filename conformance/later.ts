@@ -6,7 +6,6 @@ export const later: ReadonlySet<string> = new Set([
   // Kafka Streams
   // Flink
   'flink/cep',
-  'flink/seed-examples',
   'flink/sql-group-agg',
   'flink/sql-joins',
   'flink/sql-match-recognize',

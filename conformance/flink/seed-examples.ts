@@ -1,4 +1,4 @@
-/** The cases of `seed-examples.json` that a library can run: each by the part of Millrace that it is about. Those about plans, SQL and operations are not here. */
+/** The cases of `seed-examples.json` that a library can run: each by the part of Millrace that it is about. Those about running things are in `seed-operations.ts`. */
 import { instanceOf, rangeFor } from '../../src/rebalance/key-groups.js';
 import { KeyedStates } from '../../src/processors/state/keyed-states.js';
 import { MemoryKeyedStateBackend } from '../../src/processors/state/memory-keyed-state-backend.js';
@@ -14,6 +14,7 @@ import { WatermarkCombiner } from '../../src/time/watermarks/watermark-combiner.
 import { tumblingEventTime, tumblingProcessingTime } from '../../src/time/windowing/tumbling-windows.js';
 import { isList, isObject, list, number, object, text, type CaseEntry, type ConformanceCase, type Json, type JsonObject } from '../case.js';
 import { CrashRun } from './crash-run.js';
+import { operationChecks } from './seed-operations.js';
 import { differs } from './shown.js';
 import { WindowRun } from './window-run.js';
 
@@ -257,6 +258,7 @@ const checks: Readonly<Record<string, (value: JsonObject) => string[] | Promise<
     await driver.close();
     return differs('stored', value.stored, await found);
   },
+  ...operationChecks,
   'ttl-example': (value) => {
     let now = 0;
     const states = new KeyedStates(new MemoryKeyedStateBackend(), () => now);

@@ -1,9 +1,7 @@
 /** What is slow holds its source up: memory stays inside the bounds, nothing is dropped, epochs go on, and the metrics say where. */
-import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { StreamsApp } from '../../src/app/streams-app.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
-import { ByteBudget } from '../../src/kafka/fetcher/byte-budget.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import type { NetworkFaults } from '../../src/testing/in-memory-kafka/client-network.js';
 import { MemoryApps, until } from './harness/memory-app.js';
@@ -38,55 +36,6 @@ function write(count: number, bytes: number): void {
 
 const numbers = (): number[] => apps.values('out').map((value) => Number.parseInt(value ?? '', 10));
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
-
-describe('the model of a bounded queue', () => {
-  it('has the steps, the backlog and the order of the recorded example', () => {
-    const { cases } = JSON.parse(readFileSync('conformance/cases/flink/seed-examples.json', 'utf8')) as {
-      readonly cases: readonly { readonly name: string }[];
-    };
-    const model = cases.find(({ name }) => name === 'bounded-queue-model') as unknown as {
-      readonly inputs: number;
-      readonly perStep: number;
-      readonly queueCapacity: number;
-      readonly expect: object;
-    };
-    // The budget that bounds what fetches bring, with records of one byte.
-    const budget = new ByteBudget(() => model.queueCapacity, model.inputs, 1);
-    const backlogPerStep: number[] = [];
-    let [arrived, backlog, queued, consumed, steps, heldUp, maxSourceBacklog] = [0, 0, 0, 0, 0, 0, 0];
-    while (consumed < model.inputs) {
-      steps++;
-      const arrives = Math.min(model.perStep, model.inputs - arrived);
-      arrived += arrives;
-      backlog += arrives;
-      while (backlog > 0) {
-        const granted = budget.reserve(1, 1);
-        if (granted === 0) break;
-        budget.unreserve(granted);
-        budget.buffer(1);
-        backlog--;
-        queued++;
-      }
-      if (arrives > 0) {
-        if (backlog > 0) heldUp++;
-        backlogPerStep.push(backlog);
-      }
-      maxSourceBacklog = Math.max(maxSourceBacklog, backlog);
-      expect(queued).toBeLessThanOrEqual(model.queueCapacity);
-      queued--;
-      budget.release(1);
-      consumed++;
-    }
-    expect({
-      backpressureStepsAmongArrivals: heldUp,
-      maxSourceBacklog,
-      backlogPerStep,
-      consumed,
-      dropped: arrived - consumed,
-      totalSteps: steps,
-    }).toEqual(model.expect);
-  });
-});
 
 describe('a slow processor', () => {
   it('is busy; its input waits in the log, and in memory no more than maxBufferedBytes', async () => {
