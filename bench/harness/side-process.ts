@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Keeper } from '../../scripts/stack/keeper.js';
-import { readPeakMemory } from './peak-memory.js';
+import { readResidentMemory } from './resident-memory.js';
 import type { SideReport } from './side-report.js';
 
 type ReportOf<E extends SideReport['event']> = Extract<SideReport, { event: E }>;
@@ -52,7 +52,7 @@ export class SideProcess {
       });
   }
 
-  /** Bytes; null where the system does not tell. */
+  /** The most private memory that a look every 100 ms has found, bytes; null where the system does not tell. */
   get peakMemoryBytes(): number | null {
     this.readMemory();
     return this.peakMemory;
@@ -128,7 +128,8 @@ export class SideProcess {
   }
 
   private readMemory(): void {
-    if (this.child.pid !== undefined) this.peakMemory = readPeakMemory(this.child.pid) ?? this.peakMemory;
+    const memory = this.child.pid === undefined ? null : readResidentMemory(this.child.pid);
+    if (memory !== null) this.peakMemory = Math.max(this.peakMemory ?? 0, memory.privateBytes);
   }
 
   private failure(what: string): Error {

@@ -6,7 +6,7 @@ import { StreamsApp } from '../../src/index.js';
 import type { RestoreListener, StreamsConfig } from '../../src/index.js';
 import { ReadArguments } from '../harness/arguments.js';
 import { endOfInput } from '../harness/end-of-input.js';
-import { readResidentMemory } from '../harness/peak-memory.js';
+import { readResidentMemory } from '../harness/resident-memory.js';
 import { cpuMs, sayReport } from '../harness/side-report.js';
 import { buildTopology } from './topologies.js';
 import type { TopologyName } from './topologies.js';
@@ -97,7 +97,7 @@ function enoughProcessed(): Promise<void> {
 
 function reportMemory(): void {
   const { rss, heapUsed, heapTotal, arrayBuffers } = process.memoryUsage();
-  const { privateBytes = rss, fileBytes = 0 } = readResidentMemory() ?? {};
+  const { privateBytes = rss, fileBytes = 0 } = readResidentMemory('self') ?? {};
   const { memory: held } = app.metrics();
   sayReport({ event: 'memory', processed: processedSoFar(), privateBytes, fileBytes, heapUsed, heapTotal, arrayBuffers, held });
 }

@@ -20,7 +20,7 @@ export interface Sample {
   readonly value: number;
   /** CPU seconds, in the unit of the row's `cpuUnit`. */
   readonly cpu: number;
-  /** Peak resident memory; null where the system does not tell. */
+  /** The most private memory; null where the system does not tell. */
   readonly memoryBytes: number | null;
   /** Told with each round, beside the rest. */
   readonly note?: string;
