@@ -98,7 +98,7 @@ export class StreamThread {
       planOf,
       logger,
       onAdopted: (active) => {
-        // No record need come for the next barrier to commit what `init` wrote.
+        // No record need come for the next barrier to commit what `init` wrote, or where an input begins.
         if (active.task.dirty) this.epochs.progress();
         this.wakeup.notify();
       },

@@ -134,8 +134,9 @@ export class TaskOpener {
           ended,
         });
       } else {
-        const offset = await this.firstOffset(input, resetPoint(input.offsetReset ?? this.options.autoOffsetReset, this.options.now()));
-        inputs.push({ topic, partition, sourceNode, offset, partitionTime: -1, senders, end });
+        const point = resetPoint(input.offsetReset ?? this.options.autoOffsetReset, this.options.now());
+        const offset = await this.firstOffset(input, point);
+        inputs.push({ topic, partition, sourceNode, offset, isPassing: point !== 'earliest', partitionTime: -1, senders, end });
       }
     }
     return inputs;

@@ -13,6 +13,8 @@ export interface TaskInput {
   readonly partition: number;
   readonly sourceNode: string;
   readonly offset: number;
+  /** Nothing is committed, and the policy would find another beginning later: this one is committed though no record comes, or what came until then would be passed over. */
+  readonly isPassing?: boolean;
   /** Highest timestamp committed for the partition, -1 when none. */
   readonly partitionTime: number;
   /** Event time of the task when it was committed; absent when it had none. */

@@ -44,7 +44,7 @@ export class Task implements TaskScope {
   readonly env: TaskEnvironment;
   readonly record = new TaskRecord();
   readonly queues: readonly RecordQueue[];
-  /** True once anything was processed or fired since the last `endEpoch`. */
+  /** True once anything was processed or fired since the last `endEpoch`, and at first when a beginning has to be kept. */
   dirty = false;
 
   private readonly inputs: TaskInputs;
@@ -105,6 +105,7 @@ export class Task implements TaskScope {
     this.streamTimeBefore = this.group.streamTime;
     const [first = null, ...others] = options.inputs.map(({ ended = null }) => ended);
     if (others.every((ended) => ended === first)) this.ending.restore(first);
+    if (options.inputs.some(({ isPassing }) => isPassing === true)) this.dirty = true;
   }
 
   /** What was done at the end of its inputs; null before, and again when a record comes after all. */
