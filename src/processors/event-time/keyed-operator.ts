@@ -72,7 +72,7 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
       pending = this.onRecord(key, value, timestamp);
     } catch (error) {
       // The app may go on without the record: timers that were set before it failed ring all the same.
-      this.watchClock(-1);
+      this.rest(-1);
       throw error;
     }
     return this.after(pending, -1);
@@ -95,7 +95,7 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
     try {
       pending = work();
     } catch (error) {
-      this.watchClock(-1);
+      this.rest(-1);
       throw error;
     }
     return this.after(pending, -1);
@@ -109,7 +109,7 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
     try {
       pending = this.fireEventTimers(portion);
     } catch (error) {
-      this.watchClock(-1);
+      this.rest(-1);
       throw error;
     }
     return this.after(pending, -1);
@@ -182,12 +182,18 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
 
   private after(pending: MaybeAsync, earliest: number): MaybeAsync {
     if (pending === undefined) {
-      this.watchClock(earliest);
+      this.rest(earliest);
       return;
     }
     return pending.finally(() => {
-      this.watchClock(earliest);
+      this.rest(earliest);
     });
+  }
+
+  /** What is called later, by a timeout or a promise that nobody waits for, must not find the state of the key that happened to be last. */
+  private rest(earliest: number): void {
+    this.backend.clearCurrentKey();
+    this.watchClock(earliest);
   }
 
   /** Sets the alarm to the first processing-time timer, but not before `earliest`. */
@@ -220,7 +226,7 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
     try {
       pending = this.fireProcessingTimers(now, portion);
     } catch (error) {
-      this.watchClock(now + 1);
+      this.rest(now + 1);
       throw error;
     }
     return this.after(pending, now + 1);

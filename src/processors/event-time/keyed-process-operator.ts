@@ -53,7 +53,8 @@ export class KeyedProcessOperator<K, V, KOut, VOut> extends KeyedOperator<K, V> 
   }
 
   protected onEventTimer(timer: Timer): MaybeAsync {
-    return this.fire('event', timer, timer.time);
+    // Records have no time before the epoch, and no part of a millisecond.
+    return this.fire('event', timer, Math.max(0, Math.floor(timer.time)));
   }
 
   protected onProcessingTimer(timer: Timer): MaybeAsync {

@@ -9,10 +9,10 @@ export interface KeyTimers {
   /**
    * Fires when the watermark reaches `time`, ms since the epoch; at or below the current watermark, with the next watermark.
    *
-   * @throws MILL_STATE_INVALID when no source of the task has watermarks
+   * @throws MILL_STATE_INVALID when no source of the task has watermarks; a TypeError, which is the record's failure, when `time` is no number
    */
   registerEventTimer(time: number): void;
-  /** Fires when the wall clock reaches `time`. */
+  /** Fires when the wall clock reaches `time`. @throws TypeError when `time` is no number */
   registerProcessingTimer(time: number): void;
   /** Does nothing when there is none. */
   deleteEventTimer(time: number): void;
@@ -24,7 +24,7 @@ export interface KeyTimers {
 export interface FiredTimer<K> {
   readonly kind: TimerKind;
   readonly key: K;
-  /** ms: what it was registered for. Records forwarded from an event-time timer have this timestamp. */
+  /** ms: what it was registered for. Records forwarded from an event-time timer have this timestamp, but none before 0. */
   readonly time: number;
 }
 

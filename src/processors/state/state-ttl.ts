@@ -44,8 +44,11 @@ export function checkedTtl(state: string, ttl: StateTtl): StateTtl {
       `State ${state}: cleanupIncrementally.size must be a whole number of at least 1, not ${size}.`,
     );
   }
-  if (ttl.ttl > 0) return Object.freeze({ ...ttl });
-  throw new MillraceError('MILL_CONFIG_INVALID', `State ${state}: the time to live must be above 0 ms, not ${ttl.ttl}.`);
+  if (typeof ttl.ttl === 'number' && ttl.ttl > 0) return Object.freeze({ ...ttl });
+  throw new MillraceError(
+    'MILL_CONFIG_INVALID',
+    `State ${state}: the time to live must be a number of ms above 0, not ${String(ttl.ttl)}.`,
+  );
 }
 
 /** A descriptor's time to live with the clock to measure it. */

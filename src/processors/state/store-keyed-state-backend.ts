@@ -83,6 +83,6 @@ export class StoreKeyedStateBackend implements KeyedStateBackend {
 function keyless(): MillraceError {
   return new MillraceError(
     'MILL_STATE_INVALID',
-    'Keyed state and timers belong to the key of the record or timer in work, and there is none: not in `init`, and not for a broadcast record, whose `applyToKeyedState` goes through the keys.',
+    'Keyed state and timers belong to the key of the record or timer in work, and there is none: not in `init`, not when `process` or `onTimer` is done (return a promise to use them later), not in a callback of `schedule`, and not for a broadcast record, whose `applyToKeyedState` goes through the keys.',
   );
 }

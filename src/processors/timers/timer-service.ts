@@ -106,6 +106,7 @@ export class TimerService {
   }
 
   private register(kind: TimerKind, queue: TimerQueue, namespace: string, time: number): void {
+    if (typeof time !== 'number' || !(time > -Infinity)) throw noTime(kind, time);
     const key = this.backend.currentKey();
     if (queue.add(key, namespace, time)) this.log?.added(kind, { time, key, namespace });
   }
@@ -120,4 +121,10 @@ export class TimerService {
     if (timer !== null) this.log?.removed(kind, timer);
     return timer;
   }
+}
+
+/** Such a timer would never fire, or at once and in no order, and would be there again after each restart. */
+function noTime(kind: TimerKind, time: unknown): TypeError {
+  const given = typeof time === 'string' ? JSON.stringify(time) : String(time);
+  return new TypeError(`A timer in ${kind} time needs a number of milliseconds, not ${given}${typeof time === 'bigint' ? 'n' : ''}.`);
 }

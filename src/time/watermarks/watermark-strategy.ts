@@ -1,5 +1,5 @@
 /** How a source gets its watermarks: the public `watermarks.*`. */
-import { anything, objectWith, requireOptions, text, type ShapeOf } from '../../errors/checked-options.js';
+import { anything, callback, objectWith, requireArgument, requireOptions, text, type ShapeOf } from '../../errors/checked-options.js';
 import { MillraceError } from '../../errors.js';
 import { BoundedOutOfOrderness, NoWatermarks, type WatermarkGenerator } from './watermark-generator.js';
 
@@ -82,7 +82,8 @@ export const watermarks = Object.freeze({
    * }))
    */
   custom<V>(createGenerator: () => WatermarkGenerator<V>, options?: WatermarkOptions): WatermarkStrategy<V> {
-    return Object.freeze({ ...strategy('custom', createGenerator, options), readsValues: true });
+    requireArgument('watermarks.custom: createGenerator', createGenerator, callback, 'MILL_CONFIG_INVALID');
+    return Object.freeze({ ...strategy('custom', () => checkedGenerator(createGenerator()), options), readsValues: true });
   },
 });
 
@@ -107,6 +108,13 @@ function strategy<V>(name: string, createGenerator: () => WatermarkGenerator<V>,
     readsValues: false,
     createGenerator,
   });
+}
+
+const aGenerator = objectWith('a generator with onEvent and onPeriodicEmit', 'onEvent', 'onPeriodicEmit');
+
+function checkedGenerator<V>(generator: WatermarkGenerator<V>): WatermarkGenerator<V> {
+  requireArgument('watermarks.custom: what createGenerator gives', generator, aGenerator, 'MILL_CONFIG_INVALID');
+  return generator;
 }
 
 function requireMilliseconds(what: string, value: number, least: number): void {

@@ -1,6 +1,6 @@
 import { anything, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 import type { Window } from '../windowed.js';
-import { requireTimestamp, requireWindows } from './assigner-checks.js';
+import { areMilliseconds, requireTimestamp, requireWindows } from './assigner-checks.js';
 import type { WindowAssigner } from './window-assigner.js';
 
 /** For `sessionEventTime` and `sessionProcessingTime`. */
@@ -52,10 +52,16 @@ export function sessionProcessingTime<V = unknown>(options: SessionWindowsOption
 function sessionOf<V>(start: number, gap: SessionWindowsOptions<V>['gap'], value: V): Window {
   if (typeof gap === 'number') return { start, end: start + gap };
   const own = gap(value);
-  requireGap(own);
+  // The record's failure, which the processing handler decides on.
+  if (!isGap(own))
+    throw new TypeError(`session windows: the gap of a record is ${String(own)}: it must be a whole number of milliseconds above 0`);
   return { start, end: start + own };
 }
 
 function requireGap(gap: number): void {
-  requireWindows('Session', `0 < gap, and have gap ${gap}`, gap > 0);
+  requireWindows('Session', `0 < gap, a whole number, and have gap ${gap}`, isGap(gap));
+}
+
+function isGap(gap: number): boolean {
+  return areMilliseconds(gap) && gap > 0;
 }

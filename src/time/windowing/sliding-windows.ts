@@ -1,6 +1,6 @@
 import { anything, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 import type { Window } from '../windowed.js';
-import { requireTimestamp, requireWindows } from './assigner-checks.js';
+import { areMilliseconds, requireTimestamp, requireWindows } from './assigner-checks.js';
 import { spanOf } from '../slices.js';
 import type { WindowAssigner } from './window-assigner.js';
 import { windowStart } from './window-span.js';
@@ -63,8 +63,8 @@ function checked(what: string, options: SlidingWindowsOptions): Required<Sliding
   const { size, slide, offset = 0 } = options;
   requireWindows(
     'Sliding',
-    `abs(offset) < slide and size > 0, and have size ${size}, slide ${slide}, offset ${offset}`,
-    size > 0 && Math.abs(offset) < slide,
+    `abs(offset) < slide and size > 0, whole numbers, and have size ${size}, slide ${slide}, offset ${offset}`,
+    areMilliseconds(size, slide, offset) && size > 0 && Math.abs(offset) < slide,
   );
   return { size, slide, offset };
 }

@@ -1,5 +1,5 @@
 import { anything, oneOf, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
-import { requireTimestamp, requireWindows } from './assigner-checks.js';
+import { areMilliseconds, requireTimestamp, requireWindows } from './assigner-checks.js';
 import { spanOf } from '../slices.js';
 import type { WindowAssigner } from './window-assigner.js';
 import { windowStart } from './window-span.js';
@@ -68,5 +68,6 @@ export function staggerOffset(stagger: WindowStagger, processingTime: number, si
 }
 
 function requireTumbling(size: number, offset: number): void {
-  requireWindows('Tumbling', `abs(offset) < size, and have size ${size}, offset ${offset}`, size > 0 && Math.abs(offset) < size);
+  const holds = areMilliseconds(size, offset) && size > 0 && Math.abs(offset) < size;
+  requireWindows('Tumbling', `abs(offset) < size, whole numbers, and have size ${size}, offset ${offset}`, holds);
 }
