@@ -96,6 +96,8 @@ export interface StandbyMetricsSnapshot {
   readonly lag: number;
   /** By store name. */
   readonly stores: Readonly<Record<string, StandbyProgress>>;
+  /** How large they are here, by store name. */
+  readonly sizes: Readonly<Record<string, StoreSize>>;
 }
 
 /** Counters of one task since this instance began to run it. */
@@ -248,7 +250,11 @@ function standbySnapshots({ standbys }: BuiltThread): Record<string, StandbyMetr
   return Object.fromEntries(
     [...standbys.tasks].map(([id, task]) => [
       id,
-      { lag: task.lag, stores: Object.fromEntries(task.stores.map((store) => [store.changelog.store, store.progress()])) },
+      {
+        lag: task.lag,
+        stores: Object.fromEntries(task.stores.map((store) => [store.changelog.store, store.progress()])),
+        sizes: task.state.sizes.snapshot(),
+      },
     ]),
   );
 }

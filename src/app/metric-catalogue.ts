@@ -233,6 +233,7 @@ const standby: Catalogue<StandbyMetricsSnapshot> = {
     meaning: 'records behind the ends of its changelogs, summed; offsets of transaction markers count',
   },
   stores: { unit: 'more metrics', meaning: '[`StandbyProgress`](configuration.md#streamsapp) by store name' },
+  sizes: { unit: 'more metrics', meaning: '[`StoreSize`](#storesize) by store name: what the copy takes here' },
 };
 
 const epochs: Catalogue<EpochMetricsSnapshot> = {

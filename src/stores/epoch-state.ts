@@ -33,8 +33,8 @@ export interface EpochState extends StateStore {
   readonly uncounted: number;
   /** Where what counts begins in the engine: what is out of retention may still be there. */
   readonly countedFrom: Buffer;
-  /** The engine had `counted` rows when the count was `before`. */
-  recounted(counted: number, before: number): void;
+  /** The count was wrong by so many rows, and so many records are no longer in doubt. */
+  recounted(more: number, doubted: number): void;
   /** Bytes that the store takes in memory, estimated. */
   readonly memoryBytes: number;
   /** Somebody reads the store as of a moment: nothing that exists in memory alone may leave. */

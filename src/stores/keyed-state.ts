@@ -176,9 +176,9 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     return idPrefix(this.id);
   }
 
-  recounted(counted: number, before: number): void {
-    this.entries += counted - before;
-    this.uncounted = 0;
+  recounted(more: number, doubted: number): void {
+    this.entries += more;
+    this.uncounted = Math.max(0, this.uncounted - doubted);
   }
 
   /** Of tables that were found in the engine only the sum is known. */

@@ -18,6 +18,7 @@ export function isInDoubt({ uncounted, estimateNumKeys }: EpochState): boolean {
 /** What is written meanwhile is counted as it is written; what waits for the engine at the beginning may be counted twice or not at all. */
 export async function recount(engine: Engine, store: EpochState): Promise<void> {
   const before = store.estimateNumKeys;
+  const doubted = store.uncounted;
   const scan = engine.scan({ from: store.countedFrom, to: idPrefix(store.id + 1), keysOnly: true });
   try {
     let counted = 0;
@@ -27,7 +28,7 @@ export async function recount(engine: Engine, store: EpochState): Promise<void> 
       if (length < pageKeys) break;
       await pause(pauseMs, undefined, { ref: false });
     }
-    store.recounted(counted, before);
+    store.recounted(counted - before, doubted);
   } finally {
     await scan.close();
   }

@@ -21,15 +21,19 @@ export interface StoreSize {
 }
 
 const measuredEveryMs = 5000;
+/** A standby is restored all the time, so its count is never sure for long: between two counts passes so many times the time that one takes. */
+const recountPauses = 20;
 
 export class StoreSizes {
   private readonly diskBytes = new Map<string, number>();
   private measuredAt = -Infinity;
   private measuring = false;
   private recounting = false;
+  private readonly mayRecountAt = new Map<string, number>();
   /** The engine was written to since it was measured. */
   private isOld = true;
 
+  /** @param now ms of a clock that is never set */
   constructor(
     private readonly engine: Engine | null,
     private readonly stores: readonly EpochState[],
@@ -79,7 +83,9 @@ export class StoreSizes {
 
   private async recount(): Promise<void> {
     const { engine } = this;
-    const store = this.recounting ? undefined : this.stores.find((each) => each.engine !== null && isInDoubt(each));
+    const now = this.now();
+    const mayBe = ({ name }: EpochState): boolean => now >= (this.mayRecountAt.get(name) ?? -Infinity);
+    const store = this.recounting ? undefined : this.stores.find((each) => each.engine !== null && isInDoubt(each) && mayBe(each));
     if (engine === null || store === undefined) return;
     this.recounting = true;
     try {
@@ -88,6 +94,8 @@ export class StoreSizes {
       // As above.
     } finally {
       this.recounting = false;
+      const ended = this.now();
+      this.mayRecountAt.set(store.name, ended + recountPauses * (ended - now));
     }
   }
 

@@ -69,7 +69,7 @@ export class TaskState {
     this.restoring = engine === null ? null : new RestoreBuffer(engine);
     this.budget = new CacheBudget(options.cacheBytes);
     this.now = options.now ?? Date.now;
-    this.sizes = new StoreSizes(engine, this.states, this.now);
+    this.sizes = new StoreSizes(engine, this.states, options.now ?? (() => performance.now()));
     this.flushes = new FlushSchedule(options.flushIntervalMs ?? 1000, this.now());
   }
 

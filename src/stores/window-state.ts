@@ -356,8 +356,8 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   }
 
   /** Which windows had how many rows too many is not known. */
-  override recounted(counted: number, before: number): void {
-    super.recounted(counted, before);
+  override recounted(more: number, doubted: number): void {
+    super.recounted(more, doubted);
     this.spreadCount([...this.tables.values()]);
   }
 

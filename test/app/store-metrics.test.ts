@@ -63,4 +63,23 @@ describe('metrics of stores', () => {
     await app.close();
     for (const { stores, active } of tasks()) expect({ stores, active }).toEqual({ stores: {}, active: false });
   });
+
+  it('tell what a standby takes, and how many keys it has, however often they were written', async () => {
+    const config = async () => ({ stateDir: await apps.folder(), numStandbyReplicas: 1 });
+    const both = [await apps.running(topology(), await config()), await apps.running(topology(), await config())];
+    const standbyKeys = (): number =>
+      both
+        .flatMap((app) => Object.values(app.metrics().standbys))
+        .reduce((sum, { sizes }) => sum + (sizes['counts']?.estimateNumKeys ?? 0), 0);
+    const processed = (): number =>
+      both.flatMap((app) => Object.values(app.metrics().tasks)).reduce((sum, { recordsProcessed }) => sum + recordsProcessed, 0);
+    for (let round = 1; round <= 3; round++) {
+      apps.kafka.produce(
+        'in',
+        Array.from({ length: 20 }, (_, i) => ({ key: `key-${i}`, value: 'value' })),
+      );
+      await until('they are processed', () => processed() >= 20 * round);
+    }
+    await until('the copies have every key once', () => standbyKeys() === 20, 20_000);
+  }, 60_000);
 });
