@@ -205,7 +205,7 @@ const store: Catalogue<StoreSize> = {
   diskBytes: {
     unit: 'bytes',
     meaning:
-      'what LevelDB’s table files hold of it, compressed, as of at most some seconds ago; the newest rows are in LevelDB’s log alone, and not in it. 0 for a store in memory',
+      'what LevelDB’s table files hold of it, as of at most some seconds ago; the newest rows are in LevelDB’s log alone, and not in it. 0 for a store in memory',
     flink: 'rocksdb.live-sst-files-size',
     kafkaStreams: 'live-sst-files-size',
   },

@@ -16,7 +16,7 @@ export interface StoreSize {
   readonly estimateNumKeys: number;
   /** Its rows in memory: all of a store in memory, the cached ones of LevelDB. Estimated. */
   readonly memoryBytes: number;
-  /** What LevelDB's table files hold of it, compressed, as of some seconds ago; what is in LevelDB's log alone is not in it. 0 for a store in memory. */
+  /** What LevelDB's table files hold of it, as of some seconds ago; what is in LevelDB's log alone is not in it. 0 for a store in memory. */
   readonly diskBytes: number;
 }
 
