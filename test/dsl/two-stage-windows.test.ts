@@ -372,7 +372,6 @@ describe('what windows in two stages refuse', () => {
     ['global windows', windowed(globalWindows(), {}, { trigger: countTrigger(2) }), /globalWindows can't be cut/],
     ['processing time', windowed(tumblingProcessingTime({ size: 10 })), /tumblingProcessingTime\(10\) can't be cut/],
     ['windows with gaps', windowed(slidingEventTime({ size: 10, slide: 20 })), /slidingEventTime\(10, 20\) can't be cut/],
-    ['fractions of milliseconds', windowed(tumblingEventTime({ size: 0.5 })), /can't be cut/],
     ['a trigger', windowed(minute, {}, { trigger: countTrigger(2) }), /the trigger count.* wants each record/],
     ['an evictor', windowed(minute, {}, { evictor: countEvictor(2) }), /the evictor count\(2\) wants each record/],
     ['a side output', windowed(minute, { sideOutputLate: true }), /leave `sideOutputLate` out/],
