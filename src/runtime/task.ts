@@ -72,8 +72,8 @@ export class Task implements TaskScope {
   /** Of the slice in work, ms of `performance.now()`. */
   private deadline = Infinity;
   private isClosed = false;
-  /** Records dropped at the head since `run` last counted them. */
-  private droppedHeads = 0;
+  /** Records dropped at the head, and positions set anew, since `run` last counted them. */
+  private headNews = 0;
 
   constructor(private readonly options: TaskOptions) {
     this.id = options.id;
@@ -84,8 +84,8 @@ export class Task implements TaskScope {
     this.stages = timeStages(options.topology, this.wired.operators);
     this.unfinished = UnfinishedRecords.of(this.wired);
     this.inputs = new TaskInputs(options, this.wired.sources, {
-      onHeadDropped: () => {
-        this.droppedHeads++;
+      onHeadNews: () => {
+        this.headNews++;
         this.dirty = true;
       },
       isWatermark: (queue) => this.hear(queue),
@@ -201,7 +201,7 @@ export class Task implements TaskScope {
    */
   run(deadline: number): number {
     this.mustBeSound();
-    let count = this.takeDropped();
+    let count = this.takeHeadNews();
     const now = this.clock();
     this.deadline = deadline;
     const { unfinished } = this;
@@ -250,7 +250,7 @@ export class Task implements TaskScope {
       }
       if (failures.isCommitDue || ((count & 31) === 0 && performance.now() >= deadline)) break;
     }
-    return count + this.takeDropped();
+    return count + this.takeHeadNews();
   }
 
   /** Moves event time on if it is time to, and fires due wall-clock punctuations; returns how many. */
@@ -474,10 +474,10 @@ export class Task implements TaskScope {
     return moves || hasNews;
   }
 
-  private takeDropped(): number {
-    const dropped = this.droppedHeads;
-    this.droppedHeads = 0;
-    return dropped;
+  private takeHeadNews(): number {
+    const news = this.headNews;
+    this.headNews = 0;
+    return news;
   }
 
   private await(pending: Promise<void>): void {

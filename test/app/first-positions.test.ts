@@ -38,7 +38,7 @@ describe.each<readonly [string, OffsetReset]>([
       .to('out', strings);
     return apps.app(builder.build(), { autoOffsetReset, restart: { strategy: 'fixedDelay', attempts: 5, delay: 1 } });
   };
-  /** With the place where it begins committed. */
+  /** With the place where it begins, or begins anew, committed. */
   const started = async (): Promise<StreamsApp> => {
     const app = copying();
     await app.start();
@@ -57,6 +57,19 @@ describe.each<readonly [string, OffsetReset]>([
   });
 
   it('goes on there after a stop, though no record had come', async () => {
+    await (await started()).close();
+    write('meanwhile');
+    const again = copying();
+    await again.start();
+    await until('it came out', () => apps.values('out').length === 1);
+    expect(apps.values('out')).toEqual(['meanwhile']);
+  });
+
+  it('is begun anew once when its position has left the log, and goes on there after a stop', async () => {
+    await (await started()).close();
+    write('deleted', 'deleted too');
+    const admin = apps.kafka.port({ clientId: 'retention' });
+    await admin.admin.deleteRecords([{ topic: 'in', partition: 0, offset: 2 }]);
     await (await started()).close();
     write('meanwhile');
     const again = copying();

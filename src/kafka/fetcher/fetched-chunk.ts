@@ -19,6 +19,6 @@ export interface FetchedChunk {
   readonly logStartOffset: number;
   /** Bytes that count against the fetcher's bounds until `consumed` gives them back. */
   readonly byteLength: number;
-  /** True for the first chunk after an out-of-range position was set anew: `fetchOffset` may lie before what came earlier. */
+  /** True for the chunk, without records, that tells of a position set anew by policy: `fetchOffset` may lie before what came earlier. */
   readonly reset?: boolean;
 }

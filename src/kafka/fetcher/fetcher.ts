@@ -318,9 +318,7 @@ export class Fetcher {
       lastStableOffset: answer.lastStableOffset,
       logStartOffset: answer.logStartOffset,
       byteLength: length,
-      reset: state.wasReset,
     });
-    state.wasReset = false;
     state.offset = nextOffset;
     state.maxBytes = this.maxBytesPerPartition;
     state.buffered += length;
@@ -421,7 +419,7 @@ export class Fetcher {
       );
       state.moveTo(offset, this.clock.now());
       state.topicId = topicId ?? state.topicId;
-      state.wasReset = true;
+      this.options.onData(newPosition(state));
     }
     this.queuePump();
   }
@@ -482,4 +480,19 @@ function forbidden(topic: string, errorCode: number): MillraceError {
   return new MillraceError('MILL_AUTHORIZATION', `Not allowed: reading topic ${topic} (${errorName(errorCode)}).`, {
     details: { topic, brokerErrorCode: errorCode },
   });
+}
+
+/** Told at once: whoever commits positions keeps this one though no record comes. */
+function newPosition({ topic, partition, topicId, offset, highWatermark, lastStableOffset }: PartitionState): FetchedChunk {
+  const place = { topic, partition, topicId, fetchOffset: offset, nextOffset: offset };
+  return {
+    ...place,
+    records: Buffer.alloc(0),
+    abortedTransactions: [],
+    highWatermark,
+    lastStableOffset,
+    logStartOffset: -1,
+    byteLength: 0,
+    reset: true,
+  };
 }

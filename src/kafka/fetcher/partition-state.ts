@@ -10,8 +10,6 @@ export class PartitionState implements TopicPartition {
   pending: PendingFetch | null = null;
   /** The look-up under way of where to go on after OFFSET_OUT_OF_RANGE. */
   resetting: object | null = null;
-  /** The position was set anew by policy and nothing has been handed over since. */
-  wasReset = false;
   /** Id of the topic that `offset` is a position in; null until metadata tell it. */
   topicId: string | null;
   /** The leader said that it does not have this topic: when its name stands for another id now, it was deleted and created again. */
@@ -44,7 +42,6 @@ export class PartitionState implements TopicPartition {
     this.offset = offset;
     this.pending = null;
     this.resetting = null;
-    this.wasReset = false;
     this.failed = false;
     this.isDoubted = false;
     this.failures = 0;

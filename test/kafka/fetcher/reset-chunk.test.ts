@@ -6,8 +6,8 @@ import { batch, ManualClock, ScriptedPort, settle } from './scripted-port.js';
 
 const p0 = { topic: 't', partition: 0 };
 
-describe('the first chunk after a position was set anew by policy', () => {
-  it('says so, and only the first', async () => {
+describe('a position that was set anew by policy', () => {
+  it('is told of by a chunk of its own, before there is a record', async () => {
     const port = new ScriptedPort();
     port.leaders.set('t-0', 1);
     port.offsets = ({ topic, partition }) => ({ topic, partition, errorCode: 0, offset: 0 });
@@ -25,11 +25,13 @@ describe('the first chunk after a position was set anew by policy', () => {
     fetcher.start();
     await settle();
     await port.take()[0]?.answer([{ partition: 0, errorCode: 1 }]);
+    expect(chunks).toMatchObject([{ fetchOffset: 0, nextOffset: 0, byteLength: 0, reset: true }]);
     await port.take()[0]?.answer([{ partition: 0, records: batch(0, 2) }]);
     await port.take()[0]?.answer([{ partition: 0, records: batch(2, 1) }]);
     expect(chunks.map(({ fetchOffset, reset }) => [fetchOffset, reset])).toEqual([
       [0, true],
-      [2, false],
+      [0, undefined],
+      [2, undefined],
     ]);
     await fetcher.stop();
   });
