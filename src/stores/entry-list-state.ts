@@ -298,7 +298,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
       } else {
         logValue.reset();
         this.encodeValue(key, entry.value, logValue);
-        this.sawValue(logValue.length);
+        this.values.saw(logValue.length);
         sink.append(this.name, entry.timestamp, logKey.buffer, 0, logKey.length, logValue.buffer, 0, logValue.length);
       }
     }

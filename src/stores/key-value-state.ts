@@ -77,7 +77,7 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
   }
 
   get memoryBytes(): number {
-    return this.table.bytes;
+    return this.table.bytes + this.unseenBytes;
   }
 
   drainChanges(visit: (change: StoreChange<K, V>) => void | Promise<void>): void | Promise<void> {

@@ -28,6 +28,7 @@ import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
 import type { ScannedRow } from './table-scan.js';
 import type { StoreMarks } from './store-marks.js';
 import { valueError } from './value-error.js';
+import { ValueSample } from './value-sample.js';
 
 const timestampBytes = 8;
 const maxSpareLayers = 2;
@@ -61,6 +62,7 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
   private readonly budget: CacheBudget | null;
   readonly timestamped: boolean;
   protected readonly scratch = new ByteWriter(256);
+  protected readonly values = new ValueSample();
   private readonly restored = new ChangelogRows<K, V>(this, this.scratch);
   /** Of the active epoch. */
   generation = 1;
@@ -160,6 +162,11 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
   }
 
   abstract get memoryBytes(): number;
+
+  /** Of values that are never serialised, as those of a store in memory without a changelog. */
+  protected get unseenBytes(): number {
+    return this.engine === null && !this.spec.logged ? Math.round(this.entries * this.values.meanBytes) : 0;
+  }
 
   protected count(table: RowTable<K, V>, change: number): void {
     table.entries += change;
@@ -264,6 +271,8 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     layer.marks = this.marks();
     if (this.engine !== null || sink !== null || keepsLists(this.kind)) {
       for (const row of dirty) this.freezeRow(row, layer, sink);
+    } else {
+      for (const row of dirty) if (row.value !== null) this.values.look(row.value, this.valueSerde);
     }
     this.dirty = [];
     this.frozen.add(layer);

@@ -34,9 +34,6 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
   protected restoring = false;
   private readonly idPrefix: Buffer;
   private clearedBelow = Number.MIN_SAFE_INTEGER;
-  /** Values that went to the changelog or came from it: how long one is, where no row is ever serialised. */
-  private valuesSeen = 0;
-  private valueBytesSeen = 0;
 
   constructor(environment: StoreEnvironment) {
     super(environment);
@@ -59,21 +56,11 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
 
   get memoryBytes(): number {
     const { bytes } = this.tables;
-    return this.engine === null ? bytes + Math.round(this.valuesInMemory * this.meanValueBytes) : bytes;
+    return this.engine === null ? bytes + Math.round(this.valuesInMemory * (valueOverhead + this.values.meanBytes)) : bytes;
   }
 
   /** Of a store in memory alone, whose rows do not know their bytes. */
   protected abstract get valuesInMemory(): number;
-
-  protected sawValue(bytes: number): void {
-    this.valuesSeen++;
-    this.valueBytesSeen += bytes;
-  }
-
-  /** A value in memory counts twice its bytes. */
-  private get meanValueBytes(): number {
-    return valueOverhead + (this.valuesSeen === 0 ? 0 : (2 * this.valueBytesSeen) / this.valuesSeen);
-  }
 
   // ---- epochs
 
@@ -155,7 +142,7 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
     _batch: EngineBatch | null,
   ): void {
     this.restoring = true;
-    this.sawValue(valueEnd - valueStart);
+    this.values.saw(valueEnd - valueStart);
     this.merge(timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd);
   }
 

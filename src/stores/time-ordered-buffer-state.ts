@@ -57,7 +57,7 @@ export class TimeOrderedBufferState<K, V> extends KeyedState<Key<K>, Value<V>> i
   }
 
   get memoryBytes(): number {
-    return this.table.bytes;
+    return this.table.bytes + this.unseenBytes;
   }
 
   put(time: number, rank: number, key: K, value: V): void {

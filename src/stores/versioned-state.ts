@@ -227,7 +227,7 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
         sink.append(this.name, from, out.buffer, 0, keyEnd, null, 0, 0);
       } else {
         this.encodeValue(key, value, out);
-        this.sawValue(out.length - keyEnd);
+        this.values.saw(out.length - keyEnd);
         sink.append(this.name, from, out.buffer, 0, keyEnd, out.buffer, keyEnd, out.length);
       }
     }

@@ -240,7 +240,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   }
 
   get memoryBytes(): number {
-    let bytes = 0;
+    let bytes = this.unseenBytes;
     for (const table of this.tables.values()) bytes += table.bytes;
     return bytes;
   }

@@ -221,6 +221,32 @@ describe('the bytes of a store', () => {
     }
   });
 
+  it('in memory are there without a changelog too, and whatever the serde does', async () => {
+    const failing = {
+      ...serdes.string,
+      name: 'failing',
+      serialize: () => Buffer.alloc(0),
+      encode: () => {
+        throw new Error('not for storage');
+      },
+    };
+    for (const [valueSerde, least] of [
+      [serdes.string, 100 * 2 * text.length],
+      [failing, 100],
+    ] as const) {
+      const specs = [keyValueStore({ name: 's', engine: 'memory', logged: false })];
+      const state = await openState({ directory: null, specs, valueSerde: valueSerde as never });
+      const changelog = new Changelog();
+      for (let i = 0; i < 100; i++) {
+        (state.store('s') as KeyValueStore<string, string>).put(`${i}`, text);
+        if (i % 10 === 9) await commitEpoch(state, i, changelog);
+      }
+      expect(sizeOf(state).memoryBytes).toBeGreaterThan(least);
+      expect(changelog.records).toEqual([]);
+      await state.close({ clean: true });
+    }
+  });
+
   it('on disk are LevelDB’s, known at a start, and asked for at most once in five seconds', async () => {
     const directory = await directories.make();
     let now = 1_000_000;
