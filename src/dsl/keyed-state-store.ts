@@ -36,5 +36,6 @@ export function keyedStateStore<K>(
     engine: null,
     logged: true,
     changelogConfigs: Object.freeze({}),
+    briefRowsUnlogged: true,
   });
 }

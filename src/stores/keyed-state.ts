@@ -226,6 +226,7 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     if (row.stamp === this.generation) return row;
     if (this.images !== null) this.activeBytes += this.images.beforeWrite(row);
     row.stamp = this.generation;
+    row.fresh = row.value === null;
     row.table.pin(row);
     this.dirty.push(row);
     this.activeBytes += row.size;
@@ -307,7 +308,9 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     if (table.suffix !== null) out.writeBytes(table.suffix);
     const changelogKeyEnd = out.length;
     if (value === null) {
-      if (sink !== null) sink.append(this.name, row.deletedAt, out.buffer, keyStart, changelogKeyEnd, null, 0, 0);
+      // What came and went within the epoch, as timers of a growing session do, nobody has heard of.
+      if (sink !== null && !(row.fresh && this.spec.briefRowsUnlogged === true))
+        sink.append(this.name, row.deletedAt, out.buffer, keyStart, changelogKeyEnd, null, 0, 0);
       if (this.engine !== null) layer.add(start, keyEnd, -1, out.length);
       return;
     }

@@ -393,6 +393,8 @@ export interface StoreSpec {
   readonly rows?: 'byKey' | 'everywhere' | 'split' | 'union';
   /** Extra configs of the changelog topic. */
   readonly changelogConfigs: Readonly<globalThis.Record<string, string>>;
+  /** Kinds by key only. Rows that come and go within an epoch leave no deletion in the changelog. */
+  readonly briefRowsUnlogged?: boolean;
   /** Window kinds only, ms. */
   readonly windowSize?: number;
   /** Window kinds only, ms. */

@@ -475,3 +475,23 @@ describe('keyed processors', () => {
 function shown({ key, value, timestamp }: { key: Windowed<string> | null; value: unknown; timestamp: number }): unknown[] {
   return [key?.key, key?.window.start, value, timestamp];
 }
+
+describe('a session that grows', () => {
+  it('writes its changelog once an epoch, and nothing of the timers that it has set and deleted', async () => {
+    const builder = new StreamsBuilder();
+    builder
+      .stream('in', { ...numbers, watermarks: watermarks.monotonous() })
+      .keyBy()
+      .window(sessionEventTime({ gap: 1_000 }))
+      .reduce((a, b) => a + b, { name: 'sum' });
+    await using driver = new TopologyTestDriver(builder.build(), { autoCommit: false });
+    const changelog = driver.outputTopic('test-sum-state-changelog', { keySerde: serdes.bytes, valueSerde: serdes.bytes });
+    const input = driver.inputTopic('in', numbers);
+    for (const epoch of [0, 1]) {
+      for (let n = 0; n < 100; n++) await input.pipe('a', 1, { timestamp: epoch * 100 + n });
+      await driver.commit();
+      // Contents, the list of sessions, the timer; in the second epoch the old timer goes.
+      expect(changelog.readAll()).toHaveLength(3 + epoch);
+    }
+  });
+});

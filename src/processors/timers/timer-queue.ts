@@ -1,7 +1,8 @@
 /**
  * Timers in the order of their time; those of one time in the order of their keys and namespaces, so that a restored queue fires as the lost one would have.
  *
- * A set: the same time, key and namespace twice is one timer. A binary heap; deleted timers stay in it, marked, until they come up.
+ * A set: the same time, key and namespace twice is one timer. A binary heap; deleted timers stay in it, marked, until they come up or are more than those that are left: a session that
+ * grows deletes a timer for each record, long before its time.
  */
 import { keyIdentity } from '../state/key-identity.js';
 
@@ -17,13 +18,23 @@ interface Entry extends Timer {
   deleted: boolean;
 }
 
+/** Fewer deleted ones are not worth the work. */
+const fewDead = 8;
+
 export class TimerQueue {
   private readonly heap: Entry[] = [];
   private readonly byKey = new Map<unknown, Map<string, Entry>>();
   private count = 0;
+  /** Deleted and still in the heap. */
+  private dead = 0;
 
   get size(): number {
     return this.count;
+  }
+
+  /** Timers in memory, deleted ones that have not left yet too. */
+  get held(): number {
+    return this.heap.length;
   }
 
   /** Infinity when there is none. */
@@ -50,7 +61,9 @@ export class TimerQueue {
     const entry = this.byKey.get(keyIdentity(key))?.get(`${time}|${namespace}`);
     if (entry === undefined) return false;
     entry.deleted = true;
+    this.dead++;
     this.forget(entry);
+    if (this.dead > this.count && this.dead >= fewDead) this.removeDead();
     return true;
   }
 
@@ -89,7 +102,10 @@ export class TimerQueue {
   }
 
   private head(): Entry | null {
-    while (this.heap[0]?.deleted === true) this.removeHead();
+    while (this.heap[0]?.deleted === true) {
+      this.removeHead();
+      this.dead--;
+    }
     return this.heap[0] ?? null;
   }
 
@@ -97,7 +113,16 @@ export class TimerQueue {
     const last = this.heap.pop();
     if (last === undefined || this.heap.length === 0) return;
     this.heap[0] = last;
-    this.siftDown();
+    this.siftDown(0);
+  }
+
+  private removeDead(): void {
+    const { heap } = this;
+    let left = 0;
+    for (const entry of heap) if (!entry.deleted) heap[left++] = entry;
+    heap.length = left;
+    this.dead = 0;
+    for (let at = (left >> 1) - 1; at >= 0; at--) this.siftDown(at);
   }
 
   private siftUp(from: number): void {
@@ -111,9 +136,9 @@ export class TimerQueue {
     }
   }
 
-  private siftDown(): void {
+  private siftDown(from: number): void {
     const { heap } = this;
-    let at = 0;
+    let at = from;
     for (;;) {
       let first = at;
       for (const child of [2 * at + 1, 2 * at + 2]) {
