@@ -1,6 +1,7 @@
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import type { Downstream } from '../processors/operator.js';
+import { doneAtOnce } from '../processors/result-at-once.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { TimestampExtractor } from '../time/timestamp-extractor.js';
 import { failOnInvalidTimestamp } from '../time/timestamp-extractors.js';
@@ -94,7 +95,7 @@ export class SourceReader {
     const { offset, timestamp } = cursor;
     let extracted: number;
     try {
-      extracted = this.extractor.extract({ key, value, timestamp, topic, partition, offset }, queue.partitionTime);
+      extracted = doneAtOnce('extract', this.extractor.extract({ key, value, timestamp, topic, partition, offset }, queue.partitionTime));
     } catch (error) {
       throw this.extractorFailed(error, queue);
     }

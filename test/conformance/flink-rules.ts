@@ -232,7 +232,7 @@ export const flinkRules: Readonly<Record<string, readonly RuleTest[]>> = {
 export const flinkRulesNotMet: Readonly<Record<string, string>> = {
   'chaining can be disabled': 'operators of a sub-topology are always one chain; `repartition` ends it',
   'a sink declares whether it takes updates, and a mismatch fails when the plan is made':
-    'results carry `isLate` and `revision`; sinks are topics, which take anything',
+    'results carry `isLate` and `revision`; sinks are topics, which take anything. Which operators update what they have told is for a planner to know, which SQL will bring',
   'checkpoint start delay, alignment time, synchronous and asynchronous duration are metrics':
     'there is no alignment; duration and size of an epoch are metrics',
 };

@@ -109,6 +109,15 @@ describe('a record without a valid time', () => {
     );
   });
 
+  it('can’t come by a promise: that would be no time, and every record dropped', async () => {
+    const builder = new StreamsBuilder();
+    const timestampExtractor = { name: 'asked', extract: () => Promise.resolve(5) as never };
+    builder.stream('in', { ...text, timestampExtractor }).to('out', text);
+    const rig = await TaskRig.open(builder.build());
+    rig.pipe('in', 'k', 'v');
+    await expect(rig.run()).rejects.toMatchObject({ code: 'MILL_PROCESSING', message: expect.stringContaining('extract gave a promise') });
+  });
+
   it('is skipped, or given the partition’s time, by extractors that say so', async () => {
     const times = async (timestampExtractor: typeof logAndSkipOnInvalidTimestamp): Promise<string[]> => {
       const builder = new StreamsBuilder();
