@@ -1,6 +1,6 @@
 /**
- * `npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job everything|joins|async] [--standbys] [--releases] [--processes P]`: random fault schedules against the
- * in-memory cluster. Without `--job`, `--standbys` and `--releases` each seed has a variant of its own. A failing seed is named, shrunk to the parts that it takes, and can be run again alone, exactly as it was.
+ * `npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job everything|joins|async] [--standbys] [--releases] [--protocol classic|streams] [--processes P]`: random fault schedules against the
+ * in-memory cluster. Without `--job`, `--standbys`, `--releases` and `--protocol` each seed has a variant of its own. A failing seed is named, shrunk to the parts that it takes, and can be run again alone, exactly as it was.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -11,6 +11,8 @@ import { runSeeds } from './simulation/pool.js';
 /** Failing seeds that are shrunk. */
 const shrunkSeeds = 3;
 const jobs = ['everything', 'joins', 'async'] as const satisfies readonly Variant['job'][];
+
+const protocols = ['classic', 'streams'] as const satisfies readonly Variant['protocol'][];
 
 interface Options {
   readonly seeds: number;
@@ -29,7 +31,7 @@ await runMain(async () => {
     return (await tellRun({ seed: options.seed, options: options.variantOf(options.seed) }, options.only)) ? 0 : 1;
   }
   console.error(
-    `${options}\nUsage: npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job ${jobs.join('|')}] [--standbys] [--releases] [--processes P]`,
+    `${options}\nUsage: npm run simulate -- [--seeds N] [--from S] [--seed S [--only a3,f4]] [--job ${jobs.join('|')}] [--standbys] [--releases] [--protocol classic|streams] [--processes P]`,
   );
   return 1;
 });
@@ -69,7 +71,7 @@ function optionsOf(args: string[]): Options | string {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
   const options = {
-    ...{ seeds: text, from: text, seed: text, only: text, job: text, processes: text },
+    ...{ seeds: text, from: text, seed: text, only: text, job: text, protocol: text, processes: text },
     ...{ standbys: flag, releases: flag },
   } as const;
   let values;
@@ -83,9 +85,12 @@ function optionsOf(args: string[]): Options | string {
     if (value !== undefined && !/^[1-9]\d*$/.test(value)) return `--${name} is a whole number above 0, not ${value}`;
   }
   const { seeds = '1000', from = '1', seed, only, processes = String(availableParallelism()), standbys = false, releases = false } = values;
-  const isNamed = values.job !== undefined || standbys || releases;
+  const isNamed = [values.job, values.protocol].some((value) => value !== undefined) || standbys || releases;
   const job = jobs.find((name) => name === (values.job ?? plainVariant.job));
   if (job === undefined) return `--job is ${jobs.join(', ')}, not ${values.job}`;
+  const protocol = protocols.find((name) => name === (values.protocol ?? plainVariant.protocol));
+  if (protocol === undefined) return `--protocol is ${protocols.join(' or ')}, not ${values.protocol}`;
+  if (releases && protocol !== 'classic') return '--releases goes with the protocol classic only';
   if (releases && job !== 'everything') return '--releases goes with the job everything only';
   if (only !== undefined && seed === undefined) return '--only goes with --seed';
   return {
@@ -94,6 +99,6 @@ function optionsOf(args: string[]): Options | string {
     seed: seed === undefined ? null : Number(seed),
     only: only === undefined ? null : only.split(','),
     processes: Number(processes),
-    variantOf: isNamed ? () => ({ job, standbys, releases }) : drawVariant,
+    variantOf: isNamed ? () => ({ job, standbys, releases, protocol }) : drawVariant,
   };
 }

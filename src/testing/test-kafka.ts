@@ -6,9 +6,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { StreamsApp } from '../app/streams-app.js';
+import { resolvedProtocol } from '../app/brokers-options.js';
 import type { StreamsConfig } from '../app/config.js';
 import { MillraceError } from '../errors.js';
-import { atLeastOne, milliseconds, requireArgument, requireOptions, text, type ShapeOf } from '../errors/checked-options.js';
+import { anyObject, atLeastOne, milliseconds, requireArgument, requireOptions, text, type ShapeOf } from '../errors/checked-options.js';
 import { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 import type { Topology } from '../topology/nodes.js';
 import { InMemoryDirectory } from './in-memory-kafka/in-memory-directory.js';
@@ -26,7 +27,7 @@ export interface TestKafkaOptions {
 
 /**
  * Options of an instance: those of an app, without brokers. Timings are short by default: a rebalance is noticed within 50 ms (`heartbeatInterval`), a killed instance after
- * 3 s (`sessionTimeout`).
+ * 3 s (`sessionTimeout`). With `groupProtocol: 'streams'` these are settings of the group (`alterGroup`).
  */
 export type InstanceConfig = Omit<StreamsConfig, 'bootstrapServers' | 'stateDir' | 'ssl' | 'sasl'> & {
   /**
@@ -45,6 +46,9 @@ export function inMemoryKafka(options: TestKafkaOptions = {}): TestKafka {
 }
 
 /** Milliseconds. */
+const classicTimes = { heartbeatInterval: 50, sessionTimeout: 3000 };
+/** The same for streams groups, which have theirs from the cluster. */
+const groupSettings = { 'streams.heartbeat.interval.ms': '50', 'streams.session.timeout.ms': '3000' };
 const lookEvery = 5;
 const maxBatchBytes = 1_048_588;
 
@@ -65,7 +69,7 @@ export class TestKafka {
 
   /** @internal */
   constructor({ brokers = 1 }: TestKafkaOptions) {
-    this.cluster = inMemoryCluster({ brokers, minSessionTimeoutMs: 1 });
+    this.cluster = inMemoryCluster({ brokers, minSessionTimeoutMs: 1, groupSettings });
   }
 
   /** Names of all topics, those that apps made for themselves included. */
@@ -88,12 +92,11 @@ export class TestKafka {
   app(topology: Topology, config: InstanceConfig): StreamsApp {
     const { instance = randomUUID(), ...rest } = config;
     requireArgument('app: the option instance', instance, text, 'MILL_CONFIG_INVALID');
-    if (config.groupProtocol === 'streams')
-      throw new MillraceError('MILL_CONFIG_INVALID', "the cluster in memory has classic groups only: leave groupProtocol 'streams' out");
+    const asGiven = { bootstrapServers: 'in-memory:9092', ...rest };
     const clients: string[] = [];
     const app: StreamsApp = new StreamsApp(
       topology,
-      { bootstrapServers: 'in-memory:9092', heartbeatInterval: 50, sessionTimeout: 3000, ...rest },
+      { ...(resolvedProtocol(asGiven) === 'classic' && classicTimes), ...asGiven },
       {
         openPort: ({ clientId }) => {
           const client = `${clientId}@${randomUUID()}`;
@@ -105,6 +108,22 @@ export class TestKafka {
     );
     this.clients.set(app, clients);
     return app;
+  }
+
+  /**
+   * Changes settings of the streams group of an application (`groupProtocol: 'streams'`), as `kafka-configs.sh --entity-type groups` does on a broker: `streams.num.standby.replicas`
+   * (default 0), `streams.session.timeout.ms` (3000), `streams.heartbeat.interval.ms` (50), `streams.initial.rebalance.delay.ms` (0), `streams.assignment.interval.ms` (0).
+   *
+   * @throws MILL_CONFIG_INVALID for any other setting, or a value that is no whole number
+   */
+  alterGroup(applicationId: string, settings: Readonly<Record<string, string>>): void {
+    requireArgument('alterGroup: the applicationId', applicationId, text, 'MILL_CONFIG_INVALID');
+    requireArgument('alterGroup: the settings', settings, anyObject, 'MILL_CONFIG_INVALID');
+    try {
+      this.cluster.alterGroup(applicationId, settings);
+    } catch (cause) {
+      throw new MillraceError('MILL_CONFIG_INVALID', `alterGroup: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    }
   }
 
   /** Ends an instance as `kill -9` does: nothing more of it reaches the cluster, and nobody is told. Others notice when its session ends. */

@@ -7,6 +7,9 @@ describe('the port of the in-memory cluster', () => {
   const kafka = inMemoryKafka({ minSessionTimeoutMs: shortestSessionMs });
   portSuite({
     shortestSessionMs,
+    async alterGroup(groupId, settings) {
+      kafka.alterGroup(groupId, settings);
+    },
     async open(options) {
       const port = kafka.port(options);
       await port.connect();

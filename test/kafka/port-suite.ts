@@ -5,6 +5,7 @@
 import { groupTests } from './port-suite/groups.js';
 import type { PortSubject } from './port-suite/fixture.js';
 import { recordTests } from './port-suite/records.js';
+import { streamsGroupTests } from './port-suite/streams-groups.js';
 import { topicTests } from './port-suite/topics.js';
 import { transactionTests } from './port-suite/transactions.js';
 
@@ -16,4 +17,5 @@ export function portSuite(subject: PortSubject): void {
   transactionTests(subject, false);
   transactionTests(subject, true);
   groupTests(subject);
+  streamsGroupTests(subject);
 }

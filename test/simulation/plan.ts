@@ -59,6 +59,8 @@ export interface SchedulePlan {
   readonly apps: number;
   readonly isStatic: boolean;
   readonly config: Partial<StreamsConfig>;
+  /** Of a streams group, which are the cluster's. */
+  readonly groupSettings: Readonly<Record<string, string>>;
   readonly steps: readonly PlannedStep[];
 }
 
@@ -114,7 +116,7 @@ export function drawPlan(seed: number, { job, plain, standbys }: PlanOptions): S
     steps.push({ number: steps.length, feed, waitMs, actions });
   }
   steps.push({ number: steps.length, feed: drawFeed(random, random.int(1, 20), job, apart), waitMs: 0, actions: [] });
-  return { world, ids, cluster, network, partitions, apps, isStatic: variety.isStatic, config, steps };
+  return { world, ids, cluster, network, partitions, apps, isStatic: variety.isStatic, config, groupSettings: {}, steps };
 }
 
 function drawFeed(random: Random, count: number, job: JobVariant, apart: Random): FedRecord[] {

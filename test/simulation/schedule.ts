@@ -15,6 +15,7 @@ import { CallCounts } from './call-counts.js';
 import { drawPlan, type Action, type FedRecord, type SchedulePlan } from './plan.js';
 import { withoutParts } from './plan-parts.js';
 import { SimulatedApp } from './simulated-app.js';
+import { asStreamsGroup } from './streams-plan.js';
 import { VirtualWorld } from './virtual-world.js';
 
 export interface ScheduleResult {
@@ -61,6 +62,8 @@ export interface ScheduleOptions {
   readonly standbys?: boolean;
   /** Each process that starts has one of several releases of the job's topology. With the job `everything` only. */
   readonly releases?: boolean;
+  /** `streams`: the cluster places the tasks. Default: classic. */
+  readonly protocol?: 'classic' | 'streams';
   /** `async`: calls that go on beside the tasks. `joins`: everything that waits for nothing, and joins. Default: everything. */
   readonly job?: JobVariant;
   /** Names of parts of the schedule (`partsOf`) that are left away. */
@@ -68,8 +71,9 @@ export interface ScheduleOptions {
 }
 
 export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<ScheduleResult> {
-  const { job = 'everything', plain = false, standbys = false, releases = false, keepLog = false, without } = options;
-  const plan = drawPlan(seed, { job, plain, standbys });
+  const { job = 'everything', plain = false, standbys = false, releases = false, keepLog = false, protocol = 'classic', without } = options;
+  const drawn = drawPlan(seed, { job, plain, standbys });
+  const plan = protocol === 'streams' ? asStreamsGroup(drawn, seed) : drawn;
   return new Schedule(seed, without === undefined ? plan : withoutParts(plan, without), job, keepLog, releases).run();
 }
 
@@ -98,6 +102,7 @@ class Schedule {
   ) {
     this.world = new VirtualWorld(plan.world);
     this.kafka = inMemoryKafka({ ...plan.cluster, clock: this.world.clockOf(this.world.outside), minSessionTimeoutMs: 100 });
+    this.kafka.alterGroup(applicationId, plan.groupSettings);
     for (const name of topicsOf(job === 'async' ? 'everything' : job)) this.kafka.createTopic(topics[name], plan.partitions);
     if (releases) for (const name of moreInputs) this.kafka.createTopic(topics[name], plan.partitions);
     this.topology = job === 'async' ? null : built(job, () => jobTopology(topics, job));

@@ -101,6 +101,76 @@ describe('apps on a Kafka in memory', () => {
   });
 });
 
+describe('apps with groupProtocol streams on a Kafka in memory', () => {
+  const protocol = { groupProtocol: 'streams' } as const;
+  const copies = (app: StreamsApp): readonly string[] => Object.keys(app.metrics().standbys);
+
+  it('share the work, keep the copies that the group is to have, and go on when one is killed', async () => {
+    const { kafka, start } = cluster();
+    kafka.alterGroup('counter', { 'streams.num.standby.replicas': '1', 'streams.session.timeout.ms': '300' });
+    const [a, b] = [await start(protocol), await start(protocol)];
+    await kafka.until(() => running(a) === 3 && running(b) === 3 && copies(a).length + copies(b).length === 3);
+    const words = kafka.inputTopic('in', text);
+    const counts = kafka.outputTopic('out', counted);
+    let highest = 0;
+    for (let i = 0; i < 30; i++) {
+      await words.pipe(null, 'x');
+      if (i === 15) await kafka.kill(b);
+    }
+    await kafka.until(() => {
+      for (const { value } of counts.readAll()) {
+        expect(Number(value)).toBeGreaterThan(highest);
+        highest = Number(value);
+      }
+      return highest === 30;
+    });
+    expect(running(a)).toBe(6);
+  });
+
+  it('keep the place of a static member', async () => {
+    const { kafka, start } = cluster();
+    const [a, b] = [
+      await start({ ...protocol, instance: 'a', groupInstanceId: 'seat-a' }),
+      await start({ ...protocol, instance: 'b', groupInstanceId: 'seat-b' }),
+    ];
+    await kafka.until(() => running(a) === 3 && running(b) === 3);
+    const tasks = b.metrics().group!.ownedTasks;
+    await b.close();
+    const back = await start({ ...protocol, instance: 'b', groupInstanceId: 'seat-b' });
+    await kafka.until(() => running(back) === 3);
+    expect(back.metrics().group!.ownedTasks).toEqual(tasks);
+    expect(running(a)).toBe(3);
+  });
+
+  it('take over the group of the other protocol once it is empty', async () => {
+    const { kafka, start } = cluster();
+    const classic = await start();
+    await kafka.until(() => running(classic) === 6);
+    const refused = kafka.app(counter(), { applicationId: 'counter', ...protocol });
+    refused.on('error', () => undefined);
+    await expect(refused.start()).rejects.toMatchObject({ code: 'MILL_GROUP_FATAL' });
+    await classic.close();
+    const streams = await start(protocol);
+    await kafka.until(() => running(streams) === 6);
+  });
+
+  it('are chosen by auto where nothing speaks against it', async () => {
+    const { kafka, start } = cluster();
+    const app = await start({ groupProtocol: 'auto' });
+    await kafka.until(() => running(app) === 6);
+    const other = await start({ groupProtocol: 'streams' });
+    await kafka.until(() => running(other) === 3);
+  });
+
+  it('refuse what the group decides, and settings that no group has', async () => {
+    const { kafka, start } = cluster();
+    await expect(start({ ...protocol, sessionTimeout: 300 })).rejects.toMatchObject({ code: 'MILL_CONFIG_INVALID' });
+    const wrong: Record<string, string>[] = [{ 'session.timeout': '1' }, { 'streams.num.standby.replicas': 'many' }];
+    for (const settings of wrong)
+      expect(() => kafka.alterGroup('counter', settings)).toThrow(expect.objectContaining({ code: 'MILL_CONFIG_INVALID' }));
+  });
+});
+
 describe('a Kafka in memory', () => {
   it('has no topic that nobody made', () => {
     const kafka = inMemoryKafka();

@@ -5,7 +5,7 @@
  * follower that joins a stable group with the metadata it had gets the current generation instead of a new one.
  */
 import { ErrorCodes as E } from '../../kafka/error-codes.js';
-import type { GroupMemberIdentity, JoinGroupRequest, SyncGroupRequest } from '../../kafka/port.js';
+import type { CommittedOffset, GroupMemberIdentity, JoinGroupRequest, SyncGroupRequest } from '../../kafka/port.js';
 import { MemberRecord, refusedJoin, refusedSync, type JoinReply, type SyncReply } from './group-member-record.js';
 import type { SimulationClock } from './simulation-clock.js';
 
@@ -19,9 +19,10 @@ export interface ClassicGroupOptions {
 }
 
 export class ClassicGroup {
+  readonly kind = 'classic';
   state: GroupState = 'Empty';
   generation = 0;
-  readonly members = new Map<string, MemberRecord>();
+  private readonly members = new Map<string, MemberRecord>();
   /** Ids that were given out and not used yet, with what cancels their expiry. */
   private readonly promised = new Map<string, () => void>();
   private leader = '';
@@ -34,6 +35,10 @@ export class ClassicGroup {
     readonly groupId: string,
     private readonly options: ClassicGroupOptions,
   ) {}
+
+  get memberIds(): readonly string[] {
+    return [...this.members.keys()];
+  }
 
   join(request: JoinGroupRequest, clientId: string, reply: JoinReply): void {
     const { memberId, groupInstanceId } = request;
@@ -89,7 +94,11 @@ export class ClassicGroup {
   }
 
   /** Whether offsets may be committed with this identity: 0 or why not. */
-  checkCommit({ memberId, groupInstanceId, generation }: GroupMemberIdentity, isTransactional: boolean): number {
+  checkCommit(
+    { memberId, groupInstanceId, generation }: GroupMemberIdentity,
+    _offsets: readonly CommittedOffset[],
+    isTransactional: boolean,
+  ): number {
     if (generation < 0 && this.state === 'Empty') return E.NONE;
     if (generation >= 0 || memberId !== '' || groupInstanceId !== null) {
       const member = this.memberOf(memberId, groupInstanceId);
@@ -108,6 +117,12 @@ export class ClassicGroup {
       assignment: isStable ? member.assignment : Buffer.alloc(0),
     }));
     return { state: this.state, members };
+  }
+
+  /** The group is gone, or becomes one of another kind. */
+  end(): void {
+    for (const cancel of this.promised.values()) cancel();
+    this.cancelBarrier();
   }
 
   /** The broker restarted: members are remembered, whoever waited for an answer gets none, sessions begin anew. */

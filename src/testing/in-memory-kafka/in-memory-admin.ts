@@ -42,11 +42,12 @@ export class InMemoryAdmin implements KafkaAdmin {
   }
 
   describeGroup(groupId: string): ReturnType<KafkaAdmin['describeGroup']> {
-    return this.ask(() => this.cluster.groups.get(groupId)?.describe() ?? null);
+    return this.ask(() => this.cluster.groups.describe(groupId));
   }
 
-  async describeStreamsGroup(): Promise<null> {
-    return null;
+  async describeStreamsGroup(groupId: string): ReturnType<KafkaAdmin['describeStreamsGroup']> {
+    if (!this.cluster.options.streamsGroups) return null;
+    return this.ask(() => this.cluster.groups.describeStreams(groupId));
   }
 
   async deleteGroups(groupIds: readonly string[]): Promise<void> {

@@ -36,7 +36,9 @@ export interface ClusterOptions {
   readonly random: Random;
   readonly brokers: number;
   readonly transactionV2: boolean;
+  readonly streamsGroups: boolean;
   readonly initialRebalanceDelayMs: number;
+  readonly groupSettings: Readonly<Record<string, string>>;
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
   readonly maxTransactionTimeoutMs: number;
@@ -65,7 +67,14 @@ export class InMemoryCluster {
       () => base64Id(random),
       (partition) => this.fetches.changed(partition),
     );
-    this.groups = new GroupCoordinator({ ...options, newMemberId: (clientId) => `${clientId}-${random.uuid()}` });
+    this.groups = new GroupCoordinator({
+      ...options,
+      newMemberId: (clientId) => `${clientId}-${random.uuid()}`,
+      partitionsOf: (topic) => this.topics.get(topic)?.logs.length ?? 0,
+      createTopics: (topics) => {
+        for (const { name, partitions, configs } of topics) this.topics.create({ topic: name, partitions, replicationFactor: -1, configs });
+      },
+    });
     this.transactions = new TransactionCoordinator(
       {
         exists: (partition) => this.topics.log(partition) !== undefined,
@@ -192,12 +201,12 @@ export class InMemoryCluster {
     const inTransaction = v2
       ? this.transactions.addGroup(request, request.groupId)
       : this.transactions.verifyGroup(request, request.groupId);
-    const errorCode = inTransaction === E.NONE ? this.groups.checkCommit(request, true) : produceError(inTransaction, v2);
+    const errorCode = inTransaction === E.NONE ? this.groups.checkCommit(request, request.offsets, true) : produceError(inTransaction, v2);
     return this.commit(request.offsets, errorCode, (taken) => this.groups.offsets.addPending(request.groupId, request.producerId, taken));
   }
 
   offsetCommit(request: OffsetCommitRequest): readonly PartitionResult[] {
-    const errorCode = this.groups.checkCommit(request, false);
+    const errorCode = this.groups.checkCommit(request, request.offsets, false);
     return this.commit(request.offsets, errorCode, (taken) => this.groups.offsets.commit(request.groupId, taken));
   }
 

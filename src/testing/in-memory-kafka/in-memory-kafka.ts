@@ -25,8 +25,12 @@ export interface InMemoryKafkaOptions {
   readonly brokers?: number;
   /** false: a cluster before Kafka 4.0, without KIP-890. Default true. */
   readonly transactionV2?: boolean;
+  /** false: a cluster before Kafka 4.2, without streams groups (KIP-1071). Default true. */
+  readonly streamsGroups?: boolean;
   /** How long an empty group waits for further members, ms. Default 0; brokers have 3000. */
   readonly initialRebalanceDelayMs?: number;
+  /** Settings of every streams group, as `alterGroup` has them. */
+  readonly groupSettings?: Readonly<Record<string, string>>;
   /** Default 6000 ms, as brokers have. */
   readonly minSessionTimeoutMs?: number;
   /** Milliseconds from the end of a transaction until each of its partitions has the marker. Default: none. */
@@ -74,7 +78,9 @@ export class InMemoryKafka {
       random: this.random.fork(),
       brokers: options.brokers ?? 1,
       transactionV2: options.transactionV2 ?? true,
+      streamsGroups: options.streamsGroups ?? true,
       initialRebalanceDelayMs: options.initialRebalanceDelayMs ?? 0,
+      groupSettings: options.groupSettings ?? {},
       minSessionTimeoutMs: options.minSessionTimeoutMs ?? 6000,
       maxSessionTimeoutMs: 1_800_000,
       maxTransactionTimeoutMs: 900_000,
@@ -123,6 +129,16 @@ export class InMemoryKafka {
     for (const log of this.cluster.topics.get(topic)?.logs ?? []) log.compact(options);
   }
 
+  /**
+   * Settings of one streams group, as `kafka-configs.sh --entity-type groups` makes them: `streams.num.standby.replicas` (default 0), `streams.session.timeout.ms` (45000),
+   * `streams.heartbeat.interval.ms` (5000), `streams.initial.rebalance.delay.ms` (`initialRebalanceDelayMs`) and `streams.assignment.interval.ms` (0; brokers have 1000).
+   *
+   * @throws TypeError for any other setting
+   */
+  alterGroup(groupId: string, settings: Readonly<Record<string, string>>): void {
+    this.cluster.groups.alter(groupId, settings);
+  }
+
   // Without a port
 
   createTopic(topic: string, partitions = 1, configs: NewTopic['configs'] = {}): void {
@@ -164,10 +180,9 @@ export class InMemoryKafka {
     return (this.cluster.topics.get(topic)?.logs ?? []).flatMap((log) => recordsOf(log, isolation));
   }
 
-  /** State, generation and member ids; null when there is no such group. */
+  /** State, generation (of a streams group: epoch) and member ids; null when there is no such group. */
   group(groupId: string): { readonly state: string; readonly generation: number; readonly members: readonly string[] } | null {
-    const group = this.cluster.groups.get(groupId);
-    return group === undefined ? null : { state: group.state, generation: group.generation, members: [...group.members.keys()] };
+    return this.cluster.groups.summary(groupId);
   }
 
   committedOffsets(groupId: string): readonly CommittedOffset[] {

@@ -8,11 +8,13 @@ import { KafkaTransportError, MillraceError } from '../../errors.js';
 import { backoffMs } from '../../kafka/backoff.js';
 import { ErrorCodes as E } from '../../kafka/error-codes.js';
 import type * as port from '../../kafka/port.js';
+import type { StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse } from '../../kafka/streams-groups.js';
 import type { ClientNetwork, Execute } from './client-network.js';
 import { InMemoryAdmin } from './in-memory-admin.js';
 import type { InMemoryCluster } from './in-memory-cluster.js';
 import type { Random } from './random.js';
 import type { SimulationClock } from './simulation-clock.js';
+import { refused } from './streams-group.js';
 
 export interface InMemoryPortOptions {
   readonly cluster: InMemoryCluster;
@@ -22,6 +24,9 @@ export interface InMemoryPortOptions {
   readonly random: Random;
   readonly transactionV2: boolean;
 }
+
+const streamsGroupHeartbeat = 88;
+const streamsGroupDescribe = 89;
 
 /** Highest versions of a 4.4 broker, as far as the port uses the request. */
 const versions: ReadonlyMap<number, number> = new Map([
@@ -48,6 +53,8 @@ const versions: ReadonlyMap<number, number> = new Map([
   [32, 4],
   [42, 2],
   [66, 1],
+  [streamsGroupHeartbeat, 1],
+  [streamsGroupDescribe, 1],
 ]);
 
 const coordinatorPause = { initialMs: 20, maxMs: 1000 };
@@ -55,14 +62,14 @@ const coordinatorPause = { initialMs: 20, maxMs: 1000 };
 export class InMemoryPort implements port.KafkaPort {
   readonly admin: port.KafkaAdmin;
   readonly transactionV2: boolean;
-  /** The cluster in memory coordinates classic groups. */
-  readonly streamsGroups = false;
+  readonly streamsGroups: boolean;
   private readonly closing = new AbortController();
 
   constructor(private readonly options: InMemoryPortOptions) {
     // One listener a request under way.
     setMaxListeners(0, this.closing.signal);
     this.transactionV2 = options.transactionV2;
+    this.streamsGroups = options.cluster.options.streamsGroups;
     this.admin = new InMemoryAdmin(options.cluster, (execute) => this.any((reply) => reply(execute())));
   }
 
@@ -80,7 +87,8 @@ export class InMemoryPort implements port.KafkaPort {
   }
 
   supports(apiKey: number): number {
-    return versions.get(apiKey) ?? -1;
+    const isMissing = !this.streamsGroups && (apiKey === streamsGroupHeartbeat || apiKey === streamsGroupDescribe);
+    return isMissing ? -1 : (versions.get(apiKey) ?? -1);
   }
 
   async metadata(topics: readonly string[] | 'all'): Promise<port.ClusterMetadata> {
@@ -182,8 +190,12 @@ export class InMemoryPort implements port.KafkaPort {
     return this.group(broker, (reply) => reply({ errorCode: isHere ? this.cluster.groups.heartbeat(request) : E.NOT_COORDINATOR }));
   }
 
-  async streamsGroupHeartbeat(): Promise<never> {
-    throw new MillraceError('MILL_BROKER_TOO_OLD', 'The cluster in memory coordinates classic groups only.');
+  async streamsGroupHeartbeat(broker: number, request: StreamsGroupHeartbeatRequest): Promise<StreamsGroupHeartbeatResponse> {
+    if (!this.streamsGroups) throw new MillraceError('MILL_BROKER_TOO_OLD', 'The cluster in memory was made without streams groups.');
+    const isHere = this.coordinates('group', request.groupId, broker);
+    return this.group(broker, (reply) =>
+      reply(isHere ? this.cluster.groups.streamsHeartbeat(request) : refused(E.NOT_COORDINATOR, 'This is not the correct coordinator.')),
+    );
   }
 
   async leaveGroup(

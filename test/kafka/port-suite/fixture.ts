@@ -20,6 +20,8 @@ export {
 export interface PortSubject {
   /** A connected port. */
   open(options?: { readonly transactionV2?: boolean }): Promise<KafkaPort>;
+  /** Settings of one streams group. */
+  alterGroup(groupId: string, settings: Readonly<Record<string, string>>): Promise<void>;
   /** The shortest session that the cluster's groups allow, ms. */
   readonly shortestSessionMs: number;
 }
