@@ -39,7 +39,8 @@ function withoutState(metrics: AppMetrics): AppMetrics {
   const tasks = Object.fromEntries(
     Object.entries(metrics.tasks).map(([id, task]) => [id, { ...task, active: false, lag: {}, stores: {} }]),
   );
-  return { ...metrics, tasks };
+  const globalTables = metrics.globalTables === null ? null : { ...metrics.globalTables, stores: {} };
+  return { ...metrics, tasks, globalTables };
 }
 
 function merged<T>(

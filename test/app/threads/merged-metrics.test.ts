@@ -9,7 +9,7 @@ const own = {} as AppMetrics;
 const metrics = fc.record({ task: fc.integer({ min: 0, max: 2 }), count: fc.nat(1_000), at: fc.nat(1_000), active: fc.boolean() }).map(
   ({ task, count, at, active }) =>
     ({
-      tasks: { [`0_${task}`]: { recordsProcessed: count, retries: 1, dropped: { late: count }, active, lag: { in: 3 } } },
+      tasks: { [`0_${task}`]: { recordsProcessed: count, retries: 1, dropped: { late: count }, active, lag: { in: 3 }, stores: {} } },
       epochs: {
         epochs: count,
         failedEpochs: 1,
@@ -24,7 +24,8 @@ const metrics = fc.record({ task: fc.integer({ min: 0, max: 2 }), count: fc.nat(
       threads: { 0: {} },
       standbys: { '0_1': {} },
       restoring: [{}],
-      globalTables: null,
+      globalTables:
+        count % 2 === 0 ? null : { recordsProcessed: count, dropped: {}, stores: { names: { estimateNumKeys: 2, memoryBytes: count } } },
       droppedRecords: count,
     }) as unknown as AppMetrics,
 );
@@ -39,5 +40,30 @@ describe('metrics of threads that are gone', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('sizes of stores', () => {
+  const of = (task: string, active: boolean, keys: number): AppMetrics =>
+    ({
+      ...own,
+      tasks: { [task]: { active, dropped: {}, lag: {}, stores: active ? { counts: { estimateNumKeys: keys } } : {} } },
+      epochs: null,
+      thread: null,
+      producer: null,
+      fetcher: null,
+      group: null,
+      memory: null,
+      threads: {},
+      standbys: {},
+      restoring: [],
+      globalTables: { dropped: {}, stores: { names: { estimateNumKeys: keys, memoryBytes: 10 } } },
+      droppedRecords: 0,
+    }) as unknown as AppMetrics;
+
+  it('are those of the thread where the task runs; each thread has global tables of its own', () => {
+    const { tasks, globalTables } = mergedMetrics(own, [of('0_0', true, 5), of('0_0', false, 0)], [of('0_0', true, 7)]);
+    expect(tasks['0_0']?.stores).toEqual({ counts: { estimateNumKeys: 5 } });
+    expect(globalTables?.stores).toEqual({ names: { estimateNumKeys: 5, memoryBytes: 20 } });
   });
 });
