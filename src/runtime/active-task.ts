@@ -1,12 +1,11 @@
 import type { CommittedOffset, TopicPartition } from '../kafka/port.js';
-import type { ChangelogSink } from '../stores/store-environment.js';
 import { TimeShares } from '../observability/time-shares.js';
 import type { TaskState } from '../stores/task-state.js';
 import type { UpstreamMark } from '../time/watermarks/source-watermarks.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
+import { ChangelogWriter } from './changelog-writer.js';
 import type { Task } from './task.js';
 import type { OutputCollector } from './task-environment.js';
-import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 
 /** What is committed with a task's part of an epoch. */
 export interface TaskBarrier {
@@ -104,39 +103,5 @@ export class ActiveTask {
   async close(clean: boolean): Promise<void> {
     await this.task.close();
     await this.state.close({ clean });
-  }
-}
-
-/** Writes changelog records into the task's own partition of each changelog topic, whatever the key (windowed keys too). */
-class ChangelogWriter implements ChangelogSink {
-  private readonly builders = new Map<string, RecordBatchBuilder>();
-
-  constructor(
-    private readonly topics: ReadonlyMap<string, string>,
-    private readonly partition: number,
-    private readonly output: OutputCollector,
-  ) {}
-
-  append(
-    store: string,
-    timestamp: number,
-    key: Buffer,
-    keyStart: number,
-    keyEnd: number,
-    value: Buffer | null,
-    valueStart: number,
-    valueEnd: number,
-  ): void {
-    this.builder(store)?.appendRaw(Math.max(0, timestamp), key, keyStart, keyEnd, value, valueStart, valueEnd, null);
-  }
-
-  private builder(store: string): RecordBatchBuilder | undefined {
-    const known = this.builders.get(store);
-    if (known !== undefined) return known;
-    const topic = this.topics.get(store);
-    if (topic === undefined) return undefined;
-    const fresh = this.output.builder(topic, this.partition);
-    this.builders.set(store, fresh);
-    return fresh;
   }
 }
