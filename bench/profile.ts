@@ -1,25 +1,40 @@
-/** `node scripts/run.mjs bench/profile.ts FILE…`: where the time of CPU profiles went, by stage and by function. */
-import { readFile } from 'node:fs/promises';
+/** `node scripts/run.mjs bench/profile.ts [--flame] FILE…`: where the time of CPU profiles went, by stage and by function, and as pictures. */
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { parseArgs } from 'node:util';
 import { runMain } from '../scripts/run-main.js';
 import { forEachSample, type CpuProfile, type Frame } from './profile/cpu-profile.js';
-import { stageOf } from './profile/stages.js';
+import { FlameGraph } from './profile/flame-graph.js';
+import { notOfTheApp, stageOf } from './profile/stages.js';
 
 const functionsShown = 40;
 
-async function main(files: readonly string[]): Promise<number> {
+const usage = `Usage: node scripts/run.mjs bench/profile.ts [--flame] FILE.cpuprofile…
+
+  --flame   draws a flame graph beside each file, FILE.svg, without start-up and what the benchmark does`;
+
+async function main(args: string[]): Promise<number> {
+  const { positionals: files, values } = parseArgs({
+    args,
+    options: { flame: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
   if (files.length === 0) {
-    console.error('Usage: node scripts/run.mjs bench/profile.ts FILE.cpuprofile…');
+    console.error(usage);
     return 2;
   }
   for (const file of files) {
     const profile = JSON.parse(await readFile(file, 'utf8')) as CpuProfile;
     const stages = new Map<string, number>();
     const functions = new Map<string, number>();
+    const flames = new FlameGraph();
     forEachSample(profile, (stack, ms) => {
-      add(stages, stageOf(stack), ms);
+      const stage = stageOf(stack);
+      add(stages, stage, ms);
       add(functions, placeOf(stack[0]), ms);
+      if (!notOfTheApp.has(stage)) flames.add(stack, ms);
     });
+    if (values.flame) await writeFile(`${file}.svg`, flames.draw(basename(file, '.cpuprofile')));
     console.log(`\n${file}`);
     print(stages, stages.size);
     console.log('by function, its own time:');

@@ -1,8 +1,14 @@
 import type { Frame } from './cpu-profile.js';
 
+const benchmark = 'the benchmark itself';
+const starting = 'starting (modules, group, topics)';
+
+/** Stages that say nothing of what a record costs. */
+export const notOfTheApp: ReadonlySet<string> = new Set([benchmark, starting]);
+
 /** The first rule that one of the stack's frames meets, from the running function outwards, names the stage. Node's own functions count for who called them. */
 const rules: readonly (readonly [stage: string, place: RegExp])[] = [
-  ['the benchmark itself', /\/bench\/ours\/app\.js|\/bench\/harness\//],
+  [benchmark, /\/bench\/ours\/app\.js|\/bench\/harness\//],
   ['the user’s functions', /\/bench\/ours\/topologies\.js/],
   ['writing to LevelDB', /\/classic-level\/|\/abstract-level\/|\/stores\/(engine\/|epoch-writer|frozen-layer|records\/record-layer)/],
   ['stores', /\/src\/stores\//],
@@ -15,7 +21,7 @@ const rules: readonly (readonly [stage: string, place: RegExp])[] = [
   ['requests and sockets', /\/node_modules\/kafkajs\/|\/src\/kafka\//],
   ['transactions', /\/src\/transactions\//],
   ['the loop', /\/src\/runtime\//],
-  ['starting (modules, group, topics)', /node:internal\/modules|\/src\/(app|rebalance|topology|dsl)\//],
+  [starting, /node:internal\/modules|\/src\/(app|rebalance|topology|dsl)\//],
 ];
 
 /** Serdes are no stage: they count for the reader, writer or store that asked. */
