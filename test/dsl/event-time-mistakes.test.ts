@@ -89,6 +89,10 @@ describe('keyed state and timers', () => {
   });
 });
 
+it('a state is not named longer than a row can tell', () => {
+  expect(() => valueState('x'.repeat(300))).toThrow(/letters, digits, .* may be used, 200 at most/);
+});
+
 describe('watermarks', () => {
   it.each([NaN, undefined, '5', 5n])('a generator that emits %p is told of, instead of every window closing', async (rubbish) => {
     const builder = new StreamsBuilder();

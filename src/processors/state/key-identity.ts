@@ -3,6 +3,13 @@ import type { Serde } from '../../serdes/serde.js';
 /** What a Map can tell keys apart by: the key itself, or the text of an object's bytes. Two objects are one key when their bytes are equal. */
 export function keyIdentity(key: unknown, serde: Serde<unknown> | null = null): unknown {
   if (typeof key !== 'object' || key === null) return key;
-  const bytes = serde === null ? Buffer.from(JSON.stringify(key)) : serde.serialize(key);
+  const bytes = serde === null ? Buffer.from(JSON.stringify(key, told)) : serde.serialize(key);
   return `bytes:${Buffer.from(bytes).toString('latin1')}`;
+}
+
+/** What JSON has no words for, or one word for several, told apart all the same. */
+function told(_name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  return value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value;
 }

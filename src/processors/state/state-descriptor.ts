@@ -185,8 +185,14 @@ function base<V>(
   return { name, serde: options.serde ?? serdes.json<V>(), ttl: options.ttl === undefined ? null : checkedTtl(name, options.ttl) };
 }
 
+/** The length of the name is one byte of each row. */
+const longestName = 200;
+
 /** @throws MILL_TOPOLOGY_INVALID */
 export function checkStateName(name: string): void {
-  if (/^[A-Za-z0-9._-]+$/.test(name)) return;
-  throw new MillraceError('MILL_TOPOLOGY_INVALID', `A state can't be named “${name}”: letters, digits, “.”, “_” and “-” may be used.`);
+  if (/^[A-Za-z0-9._-]+$/.test(name) && name.length <= longestName) return;
+  throw new MillraceError(
+    'MILL_TOPOLOGY_INVALID',
+    `A state can't be named “${name}”: letters, digits, “.”, “_” and “-” may be used, ${longestName} at most.`,
+  );
 }

@@ -23,7 +23,8 @@ const fewDead = 8;
 
 export class TimerQueue {
   private readonly heap: Entry[] = [];
-  private readonly byKey = new Map<unknown, Map<string, Entry>>();
+  /** The timer of the key where there is one: a window has no more, and there may be millions of them. Else by time and namespace. */
+  private readonly byKey = new Map<unknown, Entry | Map<string, Entry>>();
   private count = 0;
   /** Deleted and still in the heap. */
   private dead = 0;
@@ -45,11 +46,19 @@ export class TimerQueue {
   /** False when the timer was there. */
   add(key: unknown, namespace: string, time: number): boolean {
     const keyId = keyIdentity(key);
-    const timers = this.timersOf(keyId);
-    const id = `${time}|${namespace}`;
-    if (timers.has(id)) return false;
+    const known = this.byKey.get(keyId);
+    if (timerOf(known, namespace, time) !== undefined) return false;
     const entry = { time, key, namespace, keyId, deleted: false };
-    timers.set(id, entry);
+    if (known === undefined) this.byKey.set(keyId, entry);
+    else if (known instanceof Map) known.set(idOf(entry), entry);
+    else
+      this.byKey.set(
+        keyId,
+        new Map([
+          [idOf(known), known],
+          [idOf(entry), entry],
+        ]),
+      );
     this.count++;
     this.heap.push(entry);
     this.siftUp(this.heap.length - 1);
@@ -58,7 +67,7 @@ export class TimerQueue {
 
   /** False when there was no such timer. */
   delete(key: unknown, namespace: string, time: number): boolean {
-    const entry = this.byKey.get(keyIdentity(key))?.get(`${time}|${namespace}`);
+    const entry = timerOf(this.byKey.get(keyIdentity(key)), namespace, time);
     if (entry === undefined) return false;
     entry.deleted = true;
     this.dead++;
@@ -86,18 +95,10 @@ export class TimerQueue {
     return this.heap.flatMap(({ deleted, time, key, namespace }) => (deleted ? [] : [{ time, key, namespace }]));
   }
 
-  private timersOf(keyId: unknown): Map<string, Entry> {
-    const known = this.byKey.get(keyId);
-    if (known !== undefined) return known;
-    const timers = new Map<string, Entry>();
-    this.byKey.set(keyId, timers);
-    return timers;
-  }
-
   private forget(entry: Entry): void {
     const timers = this.byKey.get(entry.keyId);
-    timers?.delete(`${entry.time}|${entry.namespace}`);
-    if (timers?.size === 0) this.byKey.delete(entry.keyId);
+    if (timers instanceof Map) timers.delete(idOf(entry));
+    if (!(timers instanceof Map) || timers.size === 0) this.byKey.delete(entry.keyId);
     this.count--;
   }
 
@@ -154,6 +155,15 @@ export class TimerQueue {
     const { heap } = this;
     [heap[a], heap[b]] = [heap[b] as Entry, heap[a] as Entry];
   }
+}
+
+function timerOf(timers: Entry | Map<string, Entry> | undefined, namespace: string, time: number): Entry | undefined {
+  if (timers instanceof Map) return timers.get(idOf({ namespace, time }));
+  return timers?.time === time && timers.namespace === namespace ? timers : undefined;
+}
+
+function idOf({ time, namespace }: Pick<Entry, 'time' | 'namespace'>): string {
+  return `${time}|${namespace}`;
 }
 
 function isBefore(a: Entry, b: Entry): boolean {

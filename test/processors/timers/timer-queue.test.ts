@@ -53,4 +53,15 @@ describe('timer queue', () => {
     expect(queue.add({ id: 1 }, '', 5)).toBe(true);
     expect(queue.add({ id: 1 }, '', 5)).toBe(false);
   });
+
+  it.each([
+    [{ id: 1n }, { id: 2n }],
+    [{ id: NaN }, { id: null }],
+    [new Map([['id', 1]]), new Map([['id', 2]])],
+    [new Set([1]), new Set([2])],
+  ])('keeps the timers of %p and %p apart', (one, other) => {
+    const queue = new TimerQueue();
+    expect([queue.add(one, '', 5), queue.add(other, '', 5), queue.add(structuredClone(one), '', 5)]).toEqual([true, true, false]);
+    expect([queue.delete(other, '', 5), queue.size]).toEqual([true, 1]);
+  });
 });
