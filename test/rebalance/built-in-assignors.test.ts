@@ -101,7 +101,9 @@ describe('a task with much to restore', () => {
     const full = member({ id: 'a', owns: tasks(6).map(({ partition }) => `0_${partition}`) });
     const fresh = assign(tasks(6), [full, member({ id: 'b' })], { maxWarmupReplicas: 2 });
     expect(fresh.b!.warmup).toHaveLength(2);
-    const going = assign(tasks(6), [full, member({ id: 'b', copies: ['0_4'], state: { '0_4': 300 } })], { maxWarmupReplicas: 1 });
+    const going = assign(tasks(6), [full, member({ id: 'b', copies: ['0_4'], state: { '0_2': 800, '0_4': 300 } })], {
+      maxWarmupReplicas: 1,
+    });
     expect(going.b!.warmup).toEqual(['0_4']);
   });
 });

@@ -67,6 +67,34 @@ describe('fencing dead owners', () => {
     expect(initialised).toEqual([id(1)]);
   });
 
+  it('reads the members anew once it knows whose transactions are open: who began one by then is among them', async () => {
+    const live = new Set<string>();
+    const begun: string[] = [];
+    const { fence, initialised } = setUp(
+      { open: begun },
+      {
+        liveTransactionalIds: () => live,
+        refreshMembers: async () => {
+          expect(begun).toEqual([id(1), id(2)]);
+          live.add(id(1));
+        },
+        candidates: [id(3)],
+      },
+    );
+    begun.push(id(1), id(2));
+    expect([...(await fence())].sort()).toEqual([id(2), id(3)]);
+    expect(initialised).not.toContain(id(1));
+  });
+
+  it('fences nobody while the members can’t be read', async () => {
+    const refreshMembers = async (): Promise<void> => {
+      throw new KafkaTransportError('the connection broke');
+    };
+    const { fence, initialised } = setUp({ open: [id(1)] }, { refreshMembers });
+    expect(await fence()).toEqual([]);
+    expect(initialised).toEqual([]);
+  });
+
   it('spares a member that joined meanwhile', async () => {
     const live = new Set<string>();
     const { fence, initialised } = setUp({ open: [id(1)], answers: [51, 0] }, { liveTransactionalIds: () => live });

@@ -8,13 +8,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32c } from '../../bytes/crc32c.js';
+import { unmasked } from './masked-checksum.js';
 
 const blockSize = 32_768;
 /** Checksum, length, type. */
 const headerSize = 7;
 const TYPE_AT = 6;
 const LENGTH_AT = 4;
-const maskDelta = 0xa282_ead8;
 
 /** The name of a log of that database with a gap in it; null when there is none. */
 export async function damagedLog(directory: string): Promise<string | null> {
@@ -47,7 +47,5 @@ export function hasGap(log: Buffer): boolean {
 function endOfRecord(log: Buffer, at: number, end: number): number | null {
   const next = at + headerSize + log.readUInt16LE(at + LENGTH_AT);
   if (next > end || log[at + TYPE_AT] === 0) return null;
-  const crc = crc32c(log, at + TYPE_AT, next);
-  const masked = (((crc >>> 15) | (crc << 17)) + maskDelta) >>> 0;
-  return masked === log.readUInt32LE(at) ? next : null;
+  return crc32c(log, at + TYPE_AT, next) === unmasked(log.readUInt32LE(at)) ? next : null;
 }

@@ -10,8 +10,10 @@ import { ClassicLevel } from 'classic-level';
 import { MillraceError } from '../../errors.js';
 import { engineSizes } from '../engine-memory.js';
 import { damagedLog } from './damaged-log.js';
+import { damagedTable } from './damaged-tables.js';
 import type { Engine, EngineBatch, EngineRange, EngineScan, EngineSnapshot } from './engine.js';
 import { unseal, ValueSealer } from './sealed-value.js';
+import { noteUncleanEnds, uncleanEnds } from './unclean-ends.js';
 
 export interface LevelEngineOptions {
   readonly directory: string;
@@ -26,38 +28,63 @@ const defaultEngineBytes = 24 * 1024 * 1024;
 /** A file of this name beside LevelDB's own, which leaves it alone. */
 const damageMark = 'MILLRACE_DAMAGED';
 
+/** After so many ends in a row without a close the tables are compared with their checksums. */
+const suspiciousEnds = 2;
+
 /**
- * Opens the database; one that can't be read, has a gap in its log or was found damaged while it was in use is deleted and made anew (`corrupted` says so).
+ * Opens the database; one that can't be read, has a gap in its log, was found damaged while it was in use, or whose tables are damaged after it was in use at two ends of its process in a row, is
+ * deleted and made anew (`corrupted` says so).
  * Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO.
  */
 export async function openLevelEngine(options: LevelEngineOptions): Promise<{ engine: Engine; corrupted: MillraceError | null }> {
-  // Before LevelDB has opened it: then the log is gone.
-  const damage = await damageOf(options);
-  let corrupted: MillraceError | null = damage;
-  try {
-    const engine = await open(options);
-    if (damage === null) return { engine, corrupted };
-    await engine.close();
-  } catch (error) {
-    const failure = openFailure(options, error);
-    if (failure.code !== 'MILL_STORE_CORRUPTED') throw failure;
-    corrupted ??= failure;
+  const ends = uncleanEnds(options.directory);
+  const isSuspicious = ends >= suspiciousEnds;
+  // Before LevelDB has opened it: then the log is gone, and LevelDB may have ended the process.
+  let corrupted = await damageOf(options, isSuspicious);
+  if (corrupted === null) {
+    try {
+      return { engine: await open(options, isSuspicious ? 0 : ends), corrupted };
+    } catch (error) {
+      corrupted = openFailure(options, error);
+      if (corrupted.code !== 'MILL_STORE_CORRUPTED') throw corrupted;
+    }
+  } else {
+    await untilUnlocked(options);
   }
   await rm(options.directory, { recursive: true, force: true });
-  return { engine: await open(options), corrupted };
+  return { engine: await open(options, 0), corrupted };
 }
 
-async function damageOf({ directory, taskId }: LevelEngineOptions): Promise<MillraceError | null> {
-  const log = await damagedLog(directory);
-  const isMarked = existsSync(join(directory, damageMark));
-  if (log === null && !isMarked) return null;
-  const reason = log === null ? 'damage was found while it was in use' : `${log} has a gap`;
+/** Without a look at the tables: LevelDB, told to refuse a database that exists, asks for the lock first. */
+async function untilUnlocked(options: LevelEngineOptions): Promise<void> {
+  const probe: Database = new ClassicLevel<Buffer, Buffer>(options.directory, { errorIfExists: true });
+  try {
+    await openPatiently(probe);
+    await probe.close();
+  } catch (error) {
+    const failure = openFailure(options, error);
+    if (failure.code === 'MILL_STORE_DIRECTORY_LOCKED') throw failure;
+  }
+}
+
+async function damageOf({ directory, taskId }: LevelEngineOptions, isSuspicious: boolean): Promise<MillraceError | null> {
+  const reason = await damageFound(directory, isSuspicious);
+  if (reason === null) return null;
   return new MillraceError('MILL_STORE_CORRUPTED', `The state of task ${taskId} in ${directory} can’t be relied on: ${reason}`, {
     details: { task: taskId, directory },
   });
 }
 
-async function open(options: LevelEngineOptions): Promise<Engine> {
+async function damageFound(directory: string, isSuspicious: boolean): Promise<string | null> {
+  const log = await damagedLog(directory);
+  if (log !== null) return `${log} has a gap`;
+  if (existsSync(join(directory, damageMark))) return 'damage was found while it was in use';
+  const table = isSuspicious ? await damagedTable(directory) : null;
+  return table === null ? null : `${table} does not match its checksums`;
+}
+
+/** @param ends at how many ends of its process in a row it was in use */
+async function open(options: LevelEngineOptions, ends: number): Promise<Engine> {
   const { writeBufferSize, blockCacheSize } = engineSizes(options.engineBytes ?? defaultEngineBytes);
   const database: Database = new ClassicLevel<Buffer, Buffer>(options.directory, {
     keyEncoding: 'buffer',
@@ -67,7 +94,15 @@ async function open(options: LevelEngineOptions): Promise<Engine> {
     // As Kafka Streams: blocks that are not compressed are read where the file is mapped, a fifth less CPU for a count of a million keys.
     compression: false,
   });
-  await openPatiently(database);
+  // Before, since LevelDB may end the process while it opens; after, since there was no folder, or who had it open has closed it.
+  noteUncleanEnds(options.directory, ends + 1);
+  try {
+    await openPatiently(database);
+  } catch (error) {
+    noteUncleanEnds(options.directory, ends);
+    throw error;
+  }
+  noteUncleanEnds(options.directory, ends + 1);
   return new LevelEngine(database, options);
 }
 
@@ -175,8 +210,9 @@ class LevelEngine implements Engine {
     return this.guard('Clearing', this.database.clear({ gte: from, lt: to }));
   }
 
-  close(): Promise<void> {
-    return this.database.close();
+  async close(): Promise<void> {
+    await this.database.close();
+    noteUncleanEnds(this.options.directory, 0);
   }
 
   private look(key: Buffer, snapshot?: ReturnType<Database['snapshot']>): Buffer | undefined {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MillraceError } from '../../../src/errors.js';
 import { hasGap } from '../../../src/stores/engine/damaged-log.js';
+import { isDamaged } from '../../../src/stores/engine/damaged-tables.js';
 import type { Engine } from '../../../src/stores/engine/engine.js';
 import { openLevelEngine } from '../../../src/stores/engine/level-engine.js';
 
@@ -170,6 +171,89 @@ describe('a database with a damaged table', () => {
         expect([[], ['MILL_STORE_CORRUPTED']]).toContainEqual(codes);
       }),
       { numRuns: 20 },
+    );
+  });
+
+  describe('that LevelDB may end the process for', () => {
+    /** As its process leaves it that was killed with the database open. */
+    async function killedAgain(folder: string): Promise<string> {
+      const copy = join(await newFolder(), 'killed');
+      const { engine } = await openLevelEngine({ directory: folder, taskId: '0_0' });
+      await cp(folder, copy, { recursive: true });
+      await engine.close();
+      return copy;
+    }
+
+    async function flip(folder: string, at: (bytes: Buffer) => number): Promise<void> {
+      const table = join(folder, (await readdir(folder)).find((name) => name.endsWith('.ldb')) ?? '');
+      const bytes = await readFile(table);
+      bytes[at(bytes)] = (bytes[at(bytes)] ?? 0) ^ 4;
+      await writeFile(table, bytes);
+    }
+    /** LevelDB itself does not mind values. */
+    const inValue = (bytes: Buffer): number => bytes.indexOf('xxxx');
+    const isWiped = async (directory: string): Promise<boolean> => {
+      const { engine, corrupted } = await openLevelEngine({ directory, taskId: '0_0' });
+      await engine.close();
+      return corrupted !== null;
+    };
+
+    it('is made anew after two ends of a process with it open, before LevelDB looks at it', async () => {
+      const once = await killedAgain((await killed()).folder);
+      await flip(once, inValue);
+      expect(await isWiped(once)).toBe(true);
+    });
+
+    it('is kept after such ends when its checksums match, and they are compared no more until there are two again', async () => {
+      const once = await killedAgain((await killed()).folder);
+      const twice = await killedAgain(once);
+      expect((await opened(once)).rows).toEqual(rowsAfter(batches));
+      await flip(twice, inValue);
+      expect(await isWiped(twice)).toBe(false);
+    });
+
+    it('is opened as it is when it was closed in between', async () => {
+      const once = await killedAgain((await killed()).folder);
+      await (await openLevelEngine({ directory: once, taskId: '0_0' })).engine.close();
+      const later = await killedAgain(once);
+      await flip(later, inValue);
+      expect(await isWiped(later)).toBe(false);
+    });
+
+    it('is refused while another one has it open', async () => {
+      const once = await killedAgain((await killed()).folder);
+      const { engine } = await openLevelEngine({ directory: once, taskId: '0_0' });
+      await writeFile(join(once, 'MILLRACE_DAMAGED'), '');
+      await expect(openLevelEngine({ directory: once, taskId: '0_0' })).rejects.toMatchObject({ code: 'MILL_STORE_DIRECTORY_LOCKED' });
+      await engine.close();
+      expect((await opened(once)).wiped).toBe(true);
+    });
+  });
+
+  it('has a checksum that tells, wherever a bit was flipped before its end', async () => {
+    const { bytes } = await withTable();
+    const footer = 48;
+    expect(isDamaged(bytes)).toBe(false);
+    fc.assert(
+      fc.property(fc.nat(bytes.length - footer - 1), fc.nat(7), (at, bit) => {
+        const damaged = Buffer.from(bytes);
+        damaged[at] = (damaged[at] ?? 0) ^ (1 << bit);
+        expect(isDamaged(damaged)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('may have any footer: what its places lead to is damage, or no table', async () => {
+    const { bytes } = await withTable();
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 40, maxLength: 40 }), fc.nat(bytes.length), (places, length) => {
+        const damaged = Buffer.from(bytes);
+        damaged.set(places, bytes.length - 48);
+        expect(isDamaged(damaged)).toBe(true);
+        // As a crash leaves what it was writing: LevelDB uses no such file.
+        expect(isDamaged(bytes.subarray(0, Math.min(length, bytes.length - 1)))).toBe(false);
+      }),
     );
   });
 
