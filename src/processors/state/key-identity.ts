@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { Serde } from '../../serdes/serde.js';
 
 /** What a Map can tell keys apart by: the key itself, or the text of an object's bytes. Two objects are one key when their bytes are equal. */
@@ -11,5 +12,6 @@ export function keyIdentity(key: unknown, serde: Serde<unknown> | null = null): 
 function told(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-  return value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value;
+  // Not `instanceof`: a key may come from another realm.
+  return types.isMap(value) || types.isSet(value) ? [...(value as Iterable<unknown>)] : value;
 }
