@@ -126,6 +126,34 @@ describe('pause()', () => {
     await until('a came out', () => apps.values('out').length === 1);
   });
 
+  it('lets what a closing app gives up finish the calls that it has begun: nobody calls again', async () => {
+    const calls: string[] = [];
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const calling = () => {
+      const builder = new StreamsBuilder();
+      const ask = async (value: string): Promise<string> => {
+        calls.push(value);
+        await answered;
+        return value;
+      };
+      builder.stream('in', strings).mapValuesAsync(ask, { name: 'ask' }).to('out', strings);
+      return builder.build();
+    };
+    const app = await apps.running(calling());
+    write('a');
+    await until('a is asked for', () => calls.length === 1);
+    app.pause();
+    const closing = app.close();
+    answer();
+    await closing;
+    await until('a came out', () => apps.values('out').length === 1);
+    await apps.running(calling());
+    write('b');
+    await until('b came out', () => apps.values('out').length === 2);
+    expect(calls).toEqual(['a', 'b']);
+  });
+
   it('is for one instance: others go on, and the tasks that they give it stand still', async () => {
     apps.kafka.createTopic('in2', 2);
     const builder = new StreamsBuilder();

@@ -229,6 +229,36 @@ describe('a standby', () => {
     expect(told.largestBuffer).toBeLessThan(100_000);
   });
 
+  it('gives its state up only after the batch that it has in hand', async () => {
+    feed(2000);
+    let stop = (): void => undefined;
+    const stopped = new Promise<void>((resolve) => (stop = resolve));
+    let isHeld = false;
+    let slices = 0;
+    const { made } = standbys({
+      // The first slice is over at once, and the next does not come before it may.
+      clock: () => (isHeld ? performance.now() : performance.now() + 10 * slices++),
+      pause: async () => {
+        isHeld = true;
+        await stopped;
+      },
+    });
+    made.assign(['0_0'], [], none);
+    await until(() => isHeld);
+    let isGiven = false;
+    const released = made.release('0_0').then((opened) => {
+      isGiven = true;
+      return opened;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isGiven).toBe(false);
+    stop();
+    const opened = await released;
+    // What was applied of the batch is not noted.
+    expect(opened!.state.position('counts', { topic: changelog, topicId: null, clusterId: null })).not.toBe(2000);
+    await opened!.state.close({ clean: false });
+  });
+
   it('takes turns: the event loop runs between slices of a large batch', async () => {
     feed(2000);
     let pauses = 0;

@@ -241,6 +241,22 @@ describe('a revocation', () => {
     expect(rig.opened).toEqual([]);
     expect(rig.thread.isRunning).toBe(true);
   });
+
+  it('closes a task whose opening could not be stopped any more: it never runs here', async () => {
+    rig = new ThreadRig();
+    rig.openingsHeedNoStop = true;
+    const opening = deferred();
+    rig.openings.push(opening.promise);
+    rig.assign('0_0');
+    await rig.turns();
+    const revoked = rig.revoke('0_0');
+    expect(await isDone(revoked)).toBe(false);
+    opening.resolve();
+    await revoked;
+    expect(rig.opened.map(({ closed, runs }) => [closed, runs])).toEqual([[false, 0]]);
+    expect([...rig.thread.tasks.keys()]).toEqual([]);
+    expect(rig.fetcherCalls).not.toContainEqual(expect.stringContaining('assign'));
+  });
 });
 
 describe('a lost task', () => {

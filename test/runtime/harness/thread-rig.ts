@@ -199,6 +199,8 @@ export class ThreadRig {
   readonly warnings: { readonly fields: Record<string, unknown>; readonly message: string }[] = [];
   /** What opening the next tasks gives: an error, or nothing for a task that opens. */
   readonly openings: (Error | Promise<void>)[] = [];
+  /** Openings end when the test says so, also those that are to stop. */
+  openingsHeedNoStop = false;
   /** What the next InitProducerIds give. */
   readonly initErrors: Error[] = [];
   /** Holds InitProducerId back until the test resolves it. */
@@ -345,7 +347,7 @@ export class ThreadRig {
       await Promise.race([
         next,
         new Promise((_, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason as Error));
+          if (!this.openingsHeedNoStop) signal.addEventListener('abort', () => reject(signal.reason as Error));
         }),
       ]);
     }
