@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { Processor, ProcessorContext, Record } from '../../src/processors/processor.js';
 import { serdes } from '../../src/serdes/serdes.js';
+import type { Trigger } from '../../src/processors/windowing/trigger.js';
+import { continuousEventTimeTrigger } from '../../src/processors/windowing/triggers/continuous-triggers.js';
+import { purgingTrigger } from '../../src/processors/windowing/triggers/purging-trigger.js';
+import { neverTrigger } from '../../src/processors/windowing/triggers/time-triggers.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
+import { watermarks, type WatermarkStrategy } from '../../src/time/watermarks/watermark-strategy.js';
+import { globalWindows } from '../../src/time/windowing/global-windows.js';
 import { sessions } from '../../src/time/session-windows.js';
 import { sliding } from '../../src/time/sliding-windows.js';
 import { tumbling } from '../../src/time/time-windows.js';
@@ -86,5 +92,59 @@ describe('endInput', () => {
         .map(({ key, value, timestamp }) => [key, value, timestamp]),
     ).toEqual([['stream@20', 'x,y', 20]]);
     await driver.close();
+  });
+
+  describe('windows without an end', () => {
+    const numbers = { keySerde: serdes.string, valueSerde: serdes.double };
+    const open = (trigger: Trigger, strategy: WatermarkStrategy<number> = watermarks.monotonous()): TopologyTestDriver => {
+      const builder = new StreamsBuilder();
+      builder
+        .stream('in', { ...numbers, watermarks: strategy })
+        .keyBy()
+        .window(globalWindows(), { trigger })
+        .reduce((a, b) => a + b, { name: 'sum' })
+        .map((sum, { key }) => [key, sum], numbers)
+        .to('sums');
+      return new TopologyTestDriver(builder.build());
+    };
+    const sums = (driver: TopologyTestDriver): (number | null)[] =>
+      driver
+        .outputTopic('sums', numbers)
+        .readAll()
+        .map(({ value }) => value);
+
+    it('that fire every so often come to an end', async () => {
+      await using driver = open(continuousEventTimeTrigger(10));
+      for (const timestamp of [1, 12, 26]) await driver.inputTopic('in', numbers).pipe('a', 1, { timestamp });
+      expect(sums(driver)).toEqual([2, 3]);
+      await driver.endInput();
+      expect(sums(driver)).toEqual([2, 3, 3]);
+    });
+
+    it('that fire every so often come to an end when a generator says that nothing more is to come', async () => {
+      const strategy = watermarks.custom<number>(() => ({
+        onEvent: (timestamp, value, output) => output.emit(value === 0 ? Infinity : timestamp),
+        onPeriodicEmit: () => undefined,
+      }));
+      await using driver = open(purgingTrigger(continuousEventTimeTrigger(10)), strategy);
+      for (const value of [1, 2, 0]) await driver.inputTopic('in', numbers).pipe('a', value, { timestamp: value });
+      expect(sums(driver)).toEqual([3]);
+    });
+
+    it('that have a timer for it fire at the end', async () => {
+      const atTheEnd: Trigger = Object.freeze<Trigger>({
+        ...neverTrigger(),
+        name: 'atTheEnd',
+        onElement: (_value, _timestamp, _window, context) => {
+          context.registerEventTimer(Infinity);
+          return 'continue';
+        },
+        onEventTime: () => 'fire',
+      });
+      await using driver = open(atTheEnd);
+      for (const timestamp of [1, 12]) await driver.inputTopic('in', numbers).pipe('a', 1, { timestamp });
+      await driver.endInput();
+      expect(sums(driver)).toEqual([2]);
+    });
   });
 });

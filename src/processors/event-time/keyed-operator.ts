@@ -115,10 +115,17 @@ export abstract class KeyedOperator<K, V> implements Operator<K, V> {
     return this.after(pending, -1);
   }
 
-  /** Event time goes to the last timer that is set now, as if a watermark had brought it; one that timers set for later, while they fire, does not fire. */
+  /**
+   * Event time goes to the last timer that is set now, as if a watermark had brought it; one that timers set for later, while they fire, does not fire. Timers for the end of time, of windows
+   * without an end, fire when no others are left: else there may always be one more before them.
+   */
   async onEndOfInput(): Promise<void> {
     if (!this.loaded) await this.load();
-    const end = this.timers.lastEventAt;
+    await this.fireUpTo(this.timers.lastEventAt);
+    if (this.timers.waitsForTheEnd) await this.fireUpTo(Infinity);
+  }
+
+  private async fireUpTo(end: number): Promise<void> {
     if (end === -Infinity) return;
     do await this.onWatermark(end);
     while (this.hasDueTimers);

@@ -85,9 +85,9 @@ export class TimerQueue {
     return entry;
   }
 
-  /** The latest time of any timer, -Infinity when there is none. */
+  /** The latest time of any timer that has one; -Infinity when there is none. Infinity is no time that comes. */
   get lastAt(): number {
-    return this.heap.reduce((last, { deleted, time }) => (deleted ? last : Math.max(last, time)), -Infinity);
+    return this.heap.reduce((last, { deleted, time }) => (deleted || time === Infinity ? last : Math.max(last, time)), -Infinity);
   }
 
   /** All timers, in no order that matters. */

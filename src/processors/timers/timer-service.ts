@@ -56,9 +56,14 @@ export class TimerService {
     return this.event.size > 0 && this.event.nextAt <= this.watermark;
   }
 
-  /** ms; -Infinity when there is no event-time timer. */
+  /** The last event-time timer that is not set for the end of time, ms; -Infinity when there is none. */
   get lastEventAt(): number {
     return this.event.lastAt;
+  }
+
+  /** True when all that is left is set for the end of time. */
+  get waitsForTheEnd(): boolean {
+    return this.event.size > 0 && this.event.nextAt === Infinity;
   }
 
   processingTime(): number {

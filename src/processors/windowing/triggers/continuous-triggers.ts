@@ -13,6 +13,8 @@ const next = reducingState<number>('trigger-fire-time', { serde: serdes.double, 
 export function continuousEventTimeTrigger(interval: number): Trigger {
   requireArgument('continuousEventTimeTrigger: the interval', interval, someMilliseconds);
   const plan = (after: number, window: Window, context: TriggerContext): void => {
+    // A window without an end would never be done once event time has come to its end.
+    if (context.watermark === Infinity && maxTimestamp(window) === Infinity) return;
     const time = Math.min(after + interval, maxTimestamp(window));
     context.state(next).add(time);
     context.registerEventTimer(time);
