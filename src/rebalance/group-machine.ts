@@ -22,6 +22,7 @@ import { groupReaction } from './group-reactions.js';
 import { GroupRequests } from './group-requests.js';
 import { Handover } from './handover.js';
 import type { MemberAssignment } from './member-assignment.js';
+import { inGeneration, isOver, isWaiting } from './group-phases.js';
 import { MemberSession } from './member-session.js';
 import type { TaskId } from './task-id.js';
 import { TaskOwnership } from './task-ownership.js';
@@ -89,7 +90,7 @@ export class GroupMachine {
   handle(event: GroupEvent, now: number): readonly GroupCommand[] {
     this.now = now;
     this.commands = [];
-    if (!this.isOver()) this.react(event);
+    if (!isOver(this.phaseNow)) this.react(event);
     this.emit({ kind: 'schedule', at: this.nextTickAt() });
     return this.commands;
   }
@@ -148,7 +149,7 @@ export class GroupMachine {
   // Coordinator
 
   private find(): void {
-    if (!this.inGeneration()) this.enter('finding');
+    if (!inGeneration(this.phaseNow)) this.enter('finding');
     this.coordinator = null;
     this.requests.retryAt = null;
     this.emit({ kind: 'findCoordinator', attempt: this.requests.begin('FindCoordinator'), refresh: this.lookups++ > 0 });
@@ -194,7 +195,14 @@ export class GroupMachine {
   private onJoined(answer: JoinAnswer): void {
     this.requests.succeeded();
     this.rename(answer.memberId);
+    const before = this.generationNow;
     this.generationNow = answer.generation;
+    // A static member outlives a generation that it took no part in. Its leader knew nothing of what runs here and may have given it to others, who have committed since.
+    if (this.config.groupInstanceId !== null && answer.generation > before + 1 && !this.ownership.isEmpty) {
+      this.lose();
+      this.joinOrLeave();
+      return;
+    }
     this.protocolName = answer.protocolName ?? '';
     this.session.refresh(this.now);
     // A leaving member takes the generation over for its last commit and goes no further.
@@ -297,7 +305,7 @@ export class GroupMachine {
   private onSessionExpired(): void {
     if (this.ownership.isEmpty) return;
     this.lose();
-    if (this.inGeneration()) this.joinOrLeave();
+    if (inGeneration(this.phaseNow)) this.joinOrLeave();
   }
 
   // Heartbeats
@@ -440,7 +448,7 @@ export class GroupMachine {
 
   private retryLater(request: GroupRequest, errorCode: number | null): void {
     const inMs = this.requests.retryLater(this.now);
-    if (!this.inGeneration()) this.enter('finding');
+    if (!inGeneration(this.phaseNow)) this.enter('finding');
     this.emit({ kind: 'retrying', request, errorCode, inMs });
   }
 
@@ -468,33 +476,20 @@ export class GroupMachine {
 
   private enter(phase: GroupPhase): void {
     this.phaseNow = phase;
-    this.requests.waits(this.isWaiting(), this.now);
-  }
-
-  private isOver(): boolean {
-    return this.phaseNow === 'left' || this.phaseNow === 'failed';
-  }
-
-  /** Phases in which the generation stands and a coordinator look-up does not lead to a join. */
-  private inGeneration(): boolean {
-    return this.phaseNow === 'stable' || this.phaseNow === 'revoking' || this.phaseNow === 'leaving';
-  }
-
-  private isWaiting(): boolean {
-    return this.phaseNow === 'finding' || this.phaseNow === 'joining' || this.phaseNow === 'assigning' || this.phaseNow === 'syncing';
+    this.requests.waits(isWaiting(this.phaseNow), this.now);
   }
 
   private heartbeatWanted(): boolean {
     if (this.coordinator === null || this.requests.pending === 'JoinGroup' || this.requests.pending === 'LeaveGroup') return false;
-    return this.inGeneration() || this.phaseNow === 'assigning';
+    return inGeneration(this.phaseNow) || this.phaseNow === 'assigning';
   }
 
   private nextTickAt(): number | null {
-    if (this.phaseNow === 'idle' || this.isOver()) return null;
+    if (this.phaseNow === 'idle' || isOver(this.phaseNow)) return null;
     let at = this.now + this.config.heartbeatIntervalMs;
     if (this.requests.retryAt !== null) at = Math.min(at, this.requests.retryAt);
     if (this.heartbeatWanted()) at = Math.min(at, this.session.nextAt());
-    if (this.isWaiting()) at = Math.min(at, this.requests.nextWaitingLogAt);
+    if (isWaiting(this.phaseNow)) at = Math.min(at, this.requests.nextWaitingLogAt);
     return Math.min(at, this.handover.endsAt ?? at);
   }
 }

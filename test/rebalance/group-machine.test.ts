@@ -251,6 +251,32 @@ describe('losing the membership', () => {
     expect(driver.get('join').claim.tasks).toEqual([]);
   });
 
+  // A static member is counted in although it has not joined; the leader gave its tasks to others, and its commit came after theirs.
+  it('by a generation that went by without a static member drops the tasks, and joins again without them', () => {
+    const driver = new Driver({ groupInstanceId: 'seat' }).stable('0_0', '0_1');
+    driver.heartbeat(27).joined({ generation: 3 });
+    expect(driver.kinds()).toEqual(['lost', 'join']);
+    expect(driver.machine.ownedTasks).toEqual([]);
+    expect(driver.get('join').claim.tasks).toEqual([]);
+    driver.joined({ generation: 4 }).synced('0_1');
+    expect(driver.get('assigned').added.map(formatTaskId)).toEqual(['0_1']);
+    driver.heartbeat(27).joined({ generation: 5 });
+    expect(driver.kinds()).not.toContain('lost');
+  });
+
+  it('by a generation that went by without it leaves a static member that goes nothing to commit', () => {
+    const driver = new Driver({ groupInstanceId: 'seat' }).stable('0_0');
+    driver.heartbeat(27);
+    const { attempt } = driver.get('join');
+    driver.tell({ kind: 'leaveRequested', leaveGroup: null });
+    driver.tell({
+      kind: 'joinAnswered',
+      attempt,
+      answer: { errorCode: 0, generation: 3, leader: 'other', memberId: 'me', protocolName: 'millrace-v1' },
+    });
+    expect(driver.kinds()).toEqual(['lost', 'left']);
+  });
+
   it('makes the end of a revocation meaningless', () => {
     const driver = new Driver().stable('0_0').heartbeat(27).joined({ generation: 2 }).synced();
     const { revocation } = driver.get('revoke');
