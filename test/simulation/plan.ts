@@ -53,6 +53,8 @@ export interface SchedulePlan {
     readonly brokers: number;
     readonly transactionV2: boolean;
     readonly markerDelayMs: readonly [number, number];
+    /** What the coordinator of a streams group lags behind in topics. */
+    readonly topicDelayMs?: number;
   };
   readonly network: NetworkFaults;
   readonly partitions: number;

@@ -15,7 +15,8 @@ export function asStreamsGroup(plan: SchedulePlan, seed: number): SchedulePlan {
     'streams.assignment.interval.ms': random.pick([0, 1000]),
   };
   const groupSettings = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
-  return { ...plan, config: { ...withoutBrokersOptions(plan.config), groupProtocol: 'streams' }, groupSettings };
+  const cluster = { ...plan.cluster, topicDelayMs: random.pick([0, 200, 3000]) };
+  return { ...plan, cluster, config: { ...withoutBrokersOptions(plan.config), groupProtocol: 'streams' }, groupSettings };
 }
 
 function withoutBrokersOptions(config: SchedulePlan['config']): SchedulePlan['config'] {

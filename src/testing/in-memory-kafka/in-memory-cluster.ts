@@ -39,6 +39,7 @@ export interface ClusterOptions {
   readonly streamsGroups: boolean;
   readonly initialRebalanceDelayMs: number;
   readonly groupSettings: Readonly<Record<string, string>>;
+  readonly topicDelayMs: number;
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
   readonly maxTransactionTimeoutMs: number;
@@ -64,13 +65,16 @@ export class InMemoryCluster {
     this.fetches = new WaitingFetches(clock);
     this.topics = new Topics(
       options.brokers,
-      () => base64Id(random),
+      () => ({ topicId: base64Id(random), knownFrom: clock.now() + options.topicDelayMs }),
       (partition) => this.fetches.changed(partition),
     );
     this.groups = new GroupCoordinator({
       ...options,
       newMemberId: (clientId) => `${clientId}-${random.uuid()}`,
-      partitionsOf: (topic) => this.topics.get(topic)?.logs.length ?? 0,
+      partitionsOf: (name) => {
+        const topic = this.topics.get(name);
+        return topic === undefined || clock.now() < topic.knownFrom ? 0 : topic.logs.length;
+      },
       createTopics: (topics) => {
         for (const { name, partitions, configs } of topics) this.topics.create({ topic: name, partitions, replicationFactor: -1, configs });
       },

@@ -31,6 +31,8 @@ export interface InMemoryKafkaOptions {
   readonly initialRebalanceDelayMs?: number;
   /** Settings of every streams group, as `alterGroup` has them. */
   readonly groupSettings?: Readonly<Record<string, string>>;
+  /** How much later than clients the coordinator of streams groups hears of a new topic, ms. Default 0. */
+  readonly topicDelayMs?: number;
   /** Default 6000 ms, as brokers have. */
   readonly minSessionTimeoutMs?: number;
   /** Milliseconds from the end of a transaction until each of its partitions has the marker. Default: none. */
@@ -81,6 +83,7 @@ export class InMemoryKafka {
       streamsGroups: options.streamsGroups ?? true,
       initialRebalanceDelayMs: options.initialRebalanceDelayMs ?? 0,
       groupSettings: options.groupSettings ?? {},
+      topicDelayMs: options.topicDelayMs ?? 0,
       minSessionTimeoutMs: options.minSessionTimeoutMs ?? 6000,
       maxSessionTimeoutMs: 1_800_000,
       maxTransactionTimeoutMs: 900_000,

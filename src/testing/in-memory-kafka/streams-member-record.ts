@@ -50,7 +50,7 @@ export class StreamsMemberRecord {
     }
     const kept = inEachRole(this.assigned, target, both);
     const revoked = inEachRole(this.assigned, target, without);
-    if (!isEmpty(revoked)) {
+    if (!isEmpty(revoked) && (owned === null || !isEmpty(inEachRole(owned, revoked, both)))) {
       this.assigned = kept;
       this.pendingRevocation = revoked;
       this.state = 'unrevoked';

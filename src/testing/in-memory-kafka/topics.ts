@@ -6,6 +6,8 @@ import { PartitionLog } from './partition-log.js';
 export interface Topic {
   readonly name: string;
   readonly topicId: string;
+  /** When the group coordinator hears of it; ms of the wall clock. */
+  readonly knownFrom: number;
   readonly configs: Map<string, string>;
   readonly logs: readonly PartitionLog[];
 }
@@ -37,7 +39,7 @@ export class Topics {
 
   constructor(
     private readonly brokers: number,
-    private readonly newTopicId: () => string,
+    private readonly newTopic: () => Pick<Topic, 'topicId' | 'knownFrom'>,
     private readonly logChanged: (partition: TopicPartition) => void,
   ) {}
 
@@ -66,7 +68,7 @@ export class Topics {
       (_, partition) => new PartitionLog(topic, partition, () => this.logChanged({ topic, partition })),
     );
     const all = new Map(Object.entries({ ...defaultConfigs, ...configs }));
-    this.topics.set(topic, { name: topic, topicId: this.newTopicId(), configs: all, logs });
+    this.topics.set(topic, { name: topic, ...this.newTopic(), configs: all, logs });
     return { topic, errorCode: E.NONE, errorMessage: null };
   }
 

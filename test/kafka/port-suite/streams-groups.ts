@@ -97,23 +97,29 @@ export function streamsGroupTests(subject: PortSubject): void {
     }
 
     /** Each member does as it is told, until the group is at rest. */
-    async function settle(
+    function settle(groupId: string, members: readonly string[], instance?: string) {
+      return settleEach(
+        groupId,
+        members.map((memberId) => [memberId, instance ?? null]),
+      );
+    }
+
+    async function settleEach(
       groupId: string,
-      members: readonly string[],
-      instance?: string,
+      members: readonly (readonly [memberId: string, instance: string | null])[],
     ): Promise<readonly StreamsGroupMemberDescription[]> {
       await eventually(
         async () => {
-          for (const memberId of members) {
+          for (const [memberId, instance] of members) {
             const { memberEpoch, assignment } = await placeOf(groupId, memberId);
-            const more = instance === undefined ? {} : { instance };
+            const more = instance === null ? {} : { instance };
             expect((await beat(groupId, memberId, memberEpoch, { owned: assignment, ...more })).errorCode).toBe(0);
           }
           return (await describeGroup(groupId))!;
         },
         ({ state, members: all }) => state === 'Stable' && all.some(({ assignment }) => assignment.active.length > 0),
       );
-      return Promise.all(members.map((memberId) => placeOf(groupId, memberId)));
+      return Promise.all(members.map(([memberId]) => placeOf(groupId, memberId)));
     }
 
     /** A name for a group that places tasks without waiting for more members. */
@@ -258,6 +264,36 @@ export function streamsGroupTests(subject: PortSubject): void {
       expect((await beat(groupId, 'next', -1, { instance })).errorCode).toBe(0);
       expect((await describeGroup(groupId))!.state).toBe('Empty');
       expect((await beat(groupId, 'a', -2)).errorCode).toBe(42);
+    });
+
+    it('take tasks at once from a member that says it runs none of them', async () => {
+      const instance = unique('instance');
+      const { groupId } = await single('returns', { instance });
+      await beat(groupId, 'a', -2, { instance });
+      await beat(groupId, 'b', 0);
+      // The next process begins with what is left, in the group's epoch.
+      const next = await beat(groupId, 'next', 0, { instance });
+      expect(next.errorCode).toBe(0);
+      expect(next.memberEpoch).toBe((await describeGroup(groupId))!.groupEpoch);
+      expect(next.assignment!.active.flatMap(({ partitions }) => partitions)).toHaveLength(2);
+      const members = await settleEach(groupId, [
+        ['next', instance],
+        ['b', null],
+      ]);
+      expect(members.flatMap(({ assignment }) => idsOf(assignment.active)).sort()).toEqual(allTasks);
+
+      const dynamic = await single('returns');
+      await beat(dynamic.groupId, 'b', 0);
+      const again = await beat(dynamic.groupId, 'a', 0);
+      expect(again.memberEpoch).toBeGreaterThan(dynamic.epoch);
+      expect(again.assignment!.active.flatMap(({ partitions }) => partitions)).toHaveLength(2);
+
+      const owning = await single('returns');
+      await beat(owning.groupId, 'b', 0);
+      const { target } = await placeOf(owning.groupId, 'a');
+      const told = await beat(owning.groupId, 'a', owning.epoch, { owned: target });
+      expect(told.memberEpoch).toBeGreaterThan(owning.epoch);
+      expect(told.assignment).toEqual(target);
     });
 
     it('wait for more members, at first and between two changes, as long as their settings say', async () => {
