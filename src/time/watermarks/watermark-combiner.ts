@@ -66,7 +66,7 @@ export class WatermarkCombiner<Id = number> {
     const member = this.member(id);
     if (member.idle) {
       if (this.lagging === 'ignore') return;
-      this.active(id);
+      this.wake(member);
     }
     if (watermark <= member.watermark) return;
     member.watermark = watermark;
@@ -74,9 +74,10 @@ export class WatermarkCombiner<Id = number> {
     this.emitMinimum();
   }
 
+  /** Said again under `hold`, it is told again: sources ask in turn, and what has left since counts from then on. */
   idle(id: Id): void {
     const member = this.member(id);
-    if (member.idle) return;
+    if (member.idle && this.lagging === 'ignore') return;
     member.idle = true;
     member.counted = false;
     if (!this.allIdle()) {
@@ -90,14 +91,17 @@ export class WatermarkCombiner<Id = number> {
 
   active(id: Id): void {
     const member = this.member(id);
-    if (!member.idle) return;
+    if (member.idle) this.wake(member);
+    else if (this.lagging === 'ignore') return;
+    this.emitMinimum();
+  }
+
+  private wake(member: Member): void {
     member.idle = false;
     member.counted = this.lagging === 'hold' || member.watermark >= this.last;
-    if (this.outputIdle) {
-      this.outputIdle = false;
-      this.output.markActive();
-    }
-    this.emitMinimum();
+    if (!this.outputIdle) return;
+    this.outputIdle = false;
+    this.output.markActive();
   }
 
   private member(id: Id): Member {
