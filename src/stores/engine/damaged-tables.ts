@@ -4,7 +4,7 @@
  *
  * A table is a row of blocks, each with a type and a checksum behind it, and a footer that says where the two indices are, which name the others: rows, and what tells whether a key is among them.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32c } from '../../bytes/crc32c.js';
 import { unmasked } from './masked-checksum.js';
@@ -20,12 +20,17 @@ interface Block {
   readonly end: number;
 }
 
-/** The name of a table of that database in which a checksum does not match; null when there is none. Reads all of them. */
-export async function damagedTable(directory: string): Promise<string | null> {
-  const names = await readdir(directory).catch(() => []);
-  for (const name of names) {
-    if (name.endsWith('.ldb') && isDamaged(await readFile(join(directory, name)))) return name;
-  }
+/**
+ * The name of a table of that database in which a checksum does not match; null when there is none. Reads all of them.
+ *
+ * @param mostBytes of a database with larger tables, together, none is read
+ */
+export async function damagedTable(directory: string, mostBytes = Infinity): Promise<string | null> {
+  const tables = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.ldb'));
+  let bytes = 0;
+  for (const name of tables) bytes += (await stat(join(directory, name))).size;
+  if (bytes > mostBytes) return null;
+  for (const name of tables) if (isDamaged(await readFile(join(directory, name)))) return name;
   return null;
 }
 

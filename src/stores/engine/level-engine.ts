@@ -20,6 +20,8 @@ export interface LevelEngineOptions {
   readonly taskId: string;
   /** Bytes that the database may take for itself. Default 24 MiB. */
   readonly engineBytes?: number | undefined;
+  /** Tables of up to so many bytes together are compared with their checksums after each end of a process with the database open. Default 128 MiB. */
+  readonly quickCheckBytes?: number | undefined;
 }
 
 type Database = ClassicLevel<Buffer, Buffer>;
@@ -28,11 +30,13 @@ const defaultEngineBytes = 24 * 1024 * 1024;
 /** A file of this name beside LevelDB's own, which leaves it alone. */
 const damageMark = 'MILLRACE_DAMAGED';
 
-/** After so many ends in a row without a close the tables are compared with their checksums. */
+/** After so many ends in a row without a close the tables are compared with their checksums whatever their size. */
 const suspiciousEnds = 2;
+/** Read in less than a second: so much is compared after each such end. */
+const defaultQuickCheckBytes = 128 * 1024 * 1024;
 
 /**
- * Opens the database; one that can't be read, has a gap in its log, was found damaged while it was in use, or whose tables are damaged after it was in use at two ends of its process in a row, is
+ * Opens the database; one that can't be read, has a gap in its log, was found damaged while it was in use, or whose tables are damaged after it was in use at the end of its process, is
  * deleted and made anew (`corrupted` says so).
  * Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO.
  */
@@ -40,7 +44,7 @@ export async function openLevelEngine(options: LevelEngineOptions): Promise<{ en
   const ends = uncleanEnds(options.directory);
   const isSuspicious = ends >= suspiciousEnds;
   // Before LevelDB has opened it: then the log is gone, and LevelDB may have ended the process.
-  let corrupted = await damageOf(options, isSuspicious);
+  let corrupted = await damageOf(options, ends);
   if (corrupted === null) {
     try {
       return { engine: await open(options, isSuspicious ? 0 : ends), corrupted };
@@ -67,19 +71,21 @@ async function untilUnlocked(options: LevelEngineOptions): Promise<void> {
   }
 }
 
-async function damageOf({ directory, taskId }: LevelEngineOptions, isSuspicious: boolean): Promise<MillraceError | null> {
-  const reason = await damageFound(directory, isSuspicious);
+async function damageOf(options: LevelEngineOptions, ends: number): Promise<MillraceError | null> {
+  const { directory, taskId } = options;
+  const reason = await damageFound(options, ends);
   if (reason === null) return null;
   return new MillraceError('MILL_STORE_CORRUPTED', `The state of task ${taskId} in ${directory} can’t be relied on: ${reason}`, {
     details: { task: taskId, directory },
   });
 }
 
-async function damageFound(directory: string, isSuspicious: boolean): Promise<string | null> {
+async function damageFound(options: LevelEngineOptions, ends: number): Promise<string | null> {
+  const { directory, quickCheckBytes = defaultQuickCheckBytes } = options;
   const log = await damagedLog(directory);
   if (log !== null) return `${log} has a gap`;
   if (existsSync(join(directory, damageMark))) return 'damage was found while it was in use';
-  const table = isSuspicious ? await damagedTable(directory) : null;
+  const table = ends === 0 ? null : await damagedTable(directory, ends < suspiciousEnds ? quickCheckBytes : Infinity);
   return table === null ? null : `${table} does not match its checksums`;
 }
 

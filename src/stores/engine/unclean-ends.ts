@@ -1,6 +1,6 @@
 /**
- * How often in a row a database was in use when its process ended. Once is a crash like any other. Twice may be the database's own doing, and would go on for ever: LevelDB ends the process when
- * it meets damage in a table, at each start anew.
+ * How often in a row a database was in use when its process ended. More than once may be the database's own doing, and would go on for ever: LevelDB ends the process when it meets damage in a table,
+ * at each start anew.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -192,32 +192,45 @@ describe('a database with a damaged table', () => {
     }
     /** LevelDB itself does not mind values. */
     const inValue = (bytes: Buffer): number => bytes.indexOf('xxxx');
-    const isWiped = async (directory: string): Promise<boolean> => {
-      const { engine, corrupted } = await openLevelEngine({ directory, taskId: '0_0' });
+    const isWiped = async (directory: string, quickCheckBytes?: number): Promise<boolean> => {
+      const { engine, corrupted } = await openLevelEngine({ directory, taskId: '0_0', quickCheckBytes });
       await engine.close();
       return corrupted !== null;
     };
 
-    it('is made anew after two ends of a process with it open, before LevelDB looks at it', async () => {
-      const once = await killedAgain((await killed()).folder);
+    /** As it is when it was closed. */
+    async function closed(): Promise<string> {
+      const { folder } = await killed();
+      await opened(folder);
+      return folder;
+    }
+
+    it('is made anew after an end of a process with it open, before LevelDB looks at it', async () => {
+      const once = await killedAgain(await closed());
       await flip(once, inValue);
       expect(await isWiped(once)).toBe(true);
     });
 
-    it('is kept after such ends when its checksums match, and they are compared no more until there are two again', async () => {
-      const once = await killedAgain((await killed()).folder);
+    it('is so, when it is large, after two such ends in a row', async () => {
+      const once = await killedAgain(await closed());
       const twice = await killedAgain(once);
-      expect((await opened(once)).rows).toEqual(rowsAfter(batches));
-      await flip(twice, inValue);
-      expect(await isWiped(twice)).toBe(false);
+      for (const folder of [once, twice]) await flip(folder, inValue);
+      expect(await isWiped(once, 1000)).toBe(false);
+      expect(await isWiped(twice, 1000)).toBe(true);
     });
 
-    it('is opened as it is when it was closed in between', async () => {
-      const once = await killedAgain((await killed()).folder);
-      await (await openLevelEngine({ directory: once, taskId: '0_0' })).engine.close();
-      const later = await killedAgain(once);
-      await flip(later, inValue);
-      expect(await isWiped(later)).toBe(false);
+    it('is kept after such ends when its checksums match, and they are compared no more until there are two again', async () => {
+      const twice = await killedAgain(await killedAgain(await closed()));
+      const thrice = await killedAgain(twice);
+      expect((await opened(twice)).rows).toEqual(rowsAfter(batches));
+      await flip(thrice, inValue);
+      expect(await isWiped(thrice, 1000)).toBe(false);
+    });
+
+    it('is opened as it is when it was closed', async () => {
+      const folder = await closed();
+      await flip(folder, inValue);
+      expect(await isWiped(folder)).toBe(false);
     });
 
     it('is refused while another one has it open', async () => {
