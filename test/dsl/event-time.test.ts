@@ -477,6 +477,23 @@ function shown({ key, value, timestamp }: { key: Windowed<string> | null; value:
 }
 
 describe('a session that grows', () => {
+  it('gives the values of sessions that became one session by session, whichever was touched last', async () => {
+    const builder = new StreamsBuilder();
+    builder
+      .stream('in', { ...texts, watermarks: watermarks.monotonous() })
+      .keyBy()
+      .window(sessionEventTime({ gap: 10 }), { allowedLateness: 100 })
+      .process((_key, values) => [values.join(' ')], { name: 'visits', valueSerde: serdes.string })
+      .map((text, { key }) => [key, text], texts)
+      .to('visits');
+    await using driver = new TopologyTestDriver(builder.build(), { autoCommit: false });
+    const input = driver.inputTopic('in', texts);
+    for (const timestamp of [0, 3, 30, 33, 8, 16, 25]) await input.pipe('a', `t${timestamp}`, { timestamp });
+    await input.pipe('end', 'x', { timestamp: 500 });
+    await driver.commit();
+    expect(driver.outputTopic('visits', texts).readAll()).toMatchObject([{ key: 'a', value: 't0 t3 t8 t16 t30 t33 t25' }]);
+  });
+
   it('writes its changelog once an epoch, and nothing of the timers that it has set and deleted', async () => {
     const builder = new StreamsBuilder();
     builder

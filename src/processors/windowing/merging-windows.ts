@@ -53,7 +53,10 @@ export class MergingWindows {
       this.changed = true;
       return window;
     }
-    const old = this.sessions.filter((session) => group.merged.includes(session.window));
+    // Their contents one after the other, as the sessions were, whichever was touched last.
+    const old = this.sessions
+      .filter((session) => group.merged.includes(session.window))
+      .toSorted((a, b) => a.window.start - b.window.start);
     const [first, ...rest] = old as [Session, ...Session[]];
     if (rest.length === 0 && sameWindow(first.window, group.into)) return first.window;
     this.sessions = this.sessions.filter((session) => !old.includes(session));
