@@ -19,12 +19,10 @@ import { ChangelogRows } from './changelog-rows.js';
 import type { Engine, EngineBatch } from './engine/engine.js';
 import { FrozenLayer } from './frozen-layer.js';
 import { Row, rowOverhead } from './row.js';
-import { RowTable } from './row-table.js';
-import type { TableLayout } from './row-table.js';
+import { RowTable, type TableLayout } from './row-table.js';
 import type { EpochState } from './epoch-state.js';
 import type { StoreEntry, StoreKind, StoreSpec } from './store.js';
-import { idPrefix } from './store-environment.js';
-import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
+import { idPrefix, type ChangelogSink, type StoreEnvironment } from './store-environment.js';
 import type { ScannedRow } from './table-scan.js';
 import type { StoreMarks } from './store-marks.js';
 import { valueError } from './value-error.js';
@@ -226,7 +224,7 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     if (row.stamp === this.generation) return row;
     if (this.images !== null) this.activeBytes += this.images.beforeWrite(row);
     row.stamp = this.generation;
-    row.fresh = row.value === null;
+    row.isBrief = row.value === null && this.spec.briefRowsUnlogged === true;
     row.table.pin(row);
     this.dirty.push(row);
     this.activeBytes += row.size;
@@ -308,9 +306,7 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     if (table.suffix !== null) out.writeBytes(table.suffix);
     const changelogKeyEnd = out.length;
     if (value === null) {
-      // What came and went within the epoch, as timers of a growing session do, nobody has heard of.
-      if (sink !== null && !(row.fresh && this.spec.briefRowsUnlogged === true))
-        sink.append(this.name, row.deletedAt, out.buffer, keyStart, changelogKeyEnd, null, 0, 0);
+      if (sink !== null && !row.isBrief) sink.append(this.name, row.deletedAt, out.buffer, keyStart, changelogKeyEnd, null, 0, 0);
       if (this.engine !== null) layer.add(start, keyEnd, -1, out.length);
       return;
     }

@@ -17,8 +17,8 @@ export class Row<K, V> implements WindowEntry<K, V> {
   deletedAt = -1;
   /** The store's generation that wrote the row last: equal to the store's own when the row is dirty in the active epoch. */
   stamp = 0;
-  /** Nothing was there before the epoch that wrote the row last. */
-  fresh = false;
+  /** Nothing was there before the epoch that wrote the row last: when it has gone by the barrier, nobody needs to hear of it (`briefRowsUnlogged`). */
+  isBrief = false;
   pins = 0;
   /** Second chance of the CLOCK. */
   referenced = true;
