@@ -21,3 +21,15 @@ export async function offsetAt(
   const found = await ask(at);
   return found?.errorCode === ErrorCodes.NONE && found.offset < 0 ? end : found;
 }
+
+/** Whether the leader's log has the offset, or ends there; null: it does not tell now. */
+export async function isInRange(port: Pick<KafkaPort, 'listOffsets'>, tp: TopicPartition, offset: number): Promise<boolean | null> {
+  try {
+    const first = await offsetAt(port, tp, 'earliest', 'read_uncommitted');
+    const end = await offsetAt(port, tp, 'latest', 'read_uncommitted');
+    if (first?.errorCode !== ErrorCodes.NONE || end?.errorCode !== ErrorCodes.NONE) return null;
+    return first.offset <= offset && offset <= end.offset;
+  } catch {
+    return null;
+  }
+}

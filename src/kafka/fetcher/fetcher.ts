@@ -10,7 +10,7 @@
 import { MillraceError } from '../../errors.js';
 import { backoffMs } from '../backoff.js';
 import { ErrorCodes, errorName, errorTreatment, isAuthorizationError } from '../error-codes.js';
-import { offsetAt } from '../offset-at.js';
+import { isInRange, offsetAt } from '../offset-at.js';
 import type { FetchedPartition, FetchResponse, KafkaPort, TopicPartition } from '../port.js';
 import type { LaneName, PendingFetch } from './broker-lanes.js';
 import { BrokerLanes, QUICK_WAIT_MS } from './broker-lanes.js';
@@ -335,7 +335,7 @@ export class Fetcher {
     const where = `${state.topic}-${state.partition}`;
     this.metrics.failures++;
     if (errorCode === ErrorCodes.OFFSET_OUT_OF_RANGE) {
-      void this.reset(state, outOfRange);
+      void this.resetIfOutOfRange(state);
     } else if (isAuthorizationError(errorCode)) {
       this.giveUp(state, forbidden(state.topic, errorCode));
     } else if (errorTreatment(errorCode) === 'retry' || errorCode < 0) {
@@ -387,6 +387,22 @@ export class Fetcher {
     }
   }
 
+  /** Any replica serves a fetch (KIP-392), and one that lags knows no more than its own part: only the leader tells whether the position is out of range. */
+  private async resetIfOutOfRange(state: PartitionState): Promise<void> {
+    const lookUp = {};
+    state.resetting = lookUp;
+    const inRange = await isInRange(this.port, topicPartition(state), state.offset);
+    if (state.resetting !== lookUp || this.partitions.get(partitionKey(state)) !== state) return;
+    state.resetting = null;
+    if (inRange === false) {
+      await this.reset(state, outOfRange);
+      return;
+    }
+    this.retryLater(state, this.clock.now());
+    this.leaders.doubt(state);
+    this.queuePump();
+  }
+
   /** The position is worth nothing: goes on by policy. Until the look-up has succeeded the old position and topic id stand. */
   private async reset(state: PartitionState, { code, why, topicId }: LostPosition): Promise<void> {
     const tp = topicPartition(state);
@@ -419,7 +435,7 @@ export class Fetcher {
       );
       state.moveTo(offset, this.clock.now());
       state.topicId = topicId ?? state.topicId;
-      this.options.onData(newPosition(state));
+      this.options.onData(state.newPosition());
     }
     this.queuePump();
   }
@@ -480,19 +496,4 @@ function forbidden(topic: string, errorCode: number): MillraceError {
   return new MillraceError('MILL_AUTHORIZATION', `Not allowed: reading topic ${topic} (${errorName(errorCode)}).`, {
     details: { topic, brokerErrorCode: errorCode },
   });
-}
-
-/** Told at once: whoever commits positions keeps this one though no record comes. */
-function newPosition({ topic, partition, topicId, offset, highWatermark, lastStableOffset }: PartitionState): FetchedChunk {
-  const place = { topic, partition, topicId, fetchOffset: offset, nextOffset: offset };
-  return {
-    ...place,
-    records: Buffer.alloc(0),
-    abortedTransactions: [],
-    highWatermark,
-    lastStableOffset,
-    logStartOffset: -1,
-    byteLength: 0,
-    reset: true,
-  };
 }

@@ -1,6 +1,7 @@
 /** One assigned partition as the fetcher sees it: where it is, what it waits for, what it last heard. */
 import type { TopicPartition } from '../port.js';
 import type { PendingFetch } from './broker-lanes.js';
+import type { FetchedChunk } from './fetched-chunk.js';
 
 export class PartitionState implements TopicPartition {
   paused = false;
@@ -47,6 +48,14 @@ export class PartitionState implements TopicPartition {
     this.failures = 0;
     this.retryAt = 0;
     this.lastAnswerAt = now;
+  }
+
+  /** Told at once when the position was set anew by policy: whoever commits positions keeps it though no record comes. */
+  newPosition(): FetchedChunk {
+    const { topic, partition, topicId, offset, highWatermark, lastStableOffset } = this;
+    const place = { topic, partition, topicId, fetchOffset: offset, nextOffset: offset };
+    const told = { abortedTransactions: [], highWatermark, lastStableOffset, logStartOffset: -1 };
+    return { ...place, ...told, records: Buffer.alloc(0), byteLength: 0, reset: true };
   }
 
   /** True when the next fetch should ask for it, as far as the partition itself is concerned. */

@@ -345,11 +345,14 @@ describe('pause and bounds', () => {
 });
 
 describe('an offset out of range', () => {
+  /** Look-ups of the leader's range before. */
+  const range = 2;
+
   it.each(['earliest', 'latest'] as const)('goes on at the %s offset', async (policy) => {
     reset = policy;
     const made = await started([[p0, 500]]);
     await port.take()[0]!.answer([{ partition: 0, errorCode: 1 }]);
-    expect(port.offsetQueries).toEqual([{ ...p0, at: policy, isolation: 'read_committed' }]);
+    expect(port.offsetQueries.slice(range)).toEqual([{ ...p0, at: policy, isolation: 'read_committed' }]);
     expect(port.take()[0]!.asks).toEqual(['t-0@7']);
     expect(made.metrics.resets).toBe(1);
     expect(warnings).toEqual([`offset 500 of t-0 is out of range: reading on at ${policy} offset 7`]);
@@ -360,9 +363,14 @@ describe('an offset out of range', () => {
     port.offsets = ({ topic, partition, at }) => ({ topic, partition, errorCode: 0, offset: at === 'latest' ? 9 : 7 });
     await started([[p0, 500]]);
     await port.take()[0]!.answer([{ partition: 0, errorCode: 1 }]);
-    expect(port.offsetQueries.map(({ at }) => at)).toEqual(['latest', 12_345]);
+    expect(port.offsetQueries.slice(range).map(({ at }) => at)).toEqual(['latest', 12_345]);
     expect(warnings).toEqual(['offset 500 of t-0 is out of range: reading on at first since 12345 offset 7']);
-    port.offsets = ({ topic, partition, at }) => ({ topic, partition, errorCode: 0, offset: at === 'latest' ? 9 : -1 });
+    port.offsets = ({ topic, partition, at }) => ({
+      topic,
+      partition,
+      errorCode: 0,
+      offset: at === 'earliest' ? 8 : at === 'latest' ? 9 : -1,
+    });
     await port.take()[0]!.answer([{ partition: 0, errorCode: 1 }]);
     expect(port.take()[0]!.asks).toEqual(['t-0@9']);
   });
@@ -401,8 +409,18 @@ describe('an offset out of range', () => {
     expect(port.take()).toEqual([]);
     await clock.advance(30);
     await port.take()[0]!.answer([{ partition: 0, errorCode: 1 }]);
-    expect(port.offsetQueries).toHaveLength(2);
+    expect(port.offsetQueries).toHaveLength(2 * range);
     expect(errors).toEqual([]);
+  });
+
+  it.each(['earliest', 'none'] as const)('by the word of a replica that lags is none: the leader has it (policy %s)', async (policy) => {
+    reset = policy;
+    port.offsets = ({ topic, partition, at }) => ({ topic, partition, errorCode: 0, offset: at === 'earliest' ? 3 : 500 });
+    const made = await started([[p0, 500]]);
+    await port.take()[0]!.answer([{ partition: 0, errorCode: 1 }]);
+    await clock.advance(100);
+    expect(port.take()[0]!.asks).toEqual(['t-0@500']);
+    expect([made.metrics.resets, warnings, errors]).toEqual([0, [], []]);
   });
 
   it('does not overrule a seek that came in between', async () => {
