@@ -232,14 +232,13 @@ export class ProducerMachine {
   }
 
   private ended(next: Identity | null, now: number): void {
-    const mayComeAgain = this.step?.inDoubt === true;
     this.step = null;
     this.openSince = null;
     this.scheduler.transactionEnded(this.options.transactionV2);
     this.finishEpoch();
-    if (this.options.transactionV2 && next !== null) this.identity = next;
-    // Without KIP-890 an EndTxn whose answer got lost may reach the coordinator late, and would commit a part of the next transaction of its epoch.
-    else if (this.options.transactionV2 || mayComeAgain) this.initialise(now);
+    if (!this.options.transactionV2) return;
+    if (next === null) this.initialise(now);
+    else this.identity = next;
   }
 
   private finishEpoch(): void {

@@ -511,32 +511,6 @@ describe('abort by the caller', () => {
   });
 });
 
-describe('EndTxn whose answer got lost (protocol 1)', () => {
-  // It reached the coordinator after its repetition, and committed the records of the next transaction without its offsets.
-  it('is followed by a new epoch, which a late copy can end nothing of', () => {
-    const d = new MachineDriver(v1).ending();
-    d.lose(d.take('endTxn'));
-    d.after(20);
-    d.found(5);
-    d.ended();
-    d.take('committed');
-    d.identified(1);
-    d.take('ready');
-    d.enqueue('out', 0, 10);
-    d.step('addPartitions');
-    expect(d.take('produce')).toMatchObject({ identity: { producerEpoch: 1 }, batches: [{ baseSequence: 0 }] });
-  });
-
-  it('is followed by none when it was answered', () => {
-    const d = new MachineDriver(v1).ending();
-    d.ended();
-    d.take('committed');
-    d.enqueue('out', 0, 10);
-    d.step('addPartitions');
-    expect(d.take('produce')).toMatchObject({ identity: { producerEpoch: 0 } });
-  });
-});
-
 describe('use out of turn', () => {
   it('is refused with MILL_STATE_INVALID', () => {
     const d = new MachineDriver();
