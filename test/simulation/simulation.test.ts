@@ -54,6 +54,11 @@ describe('app instances under random faults, in memory', () => {
     expect((await runSchedule(32_560, { without })).faults).toEqual([]);
   });
 
+  // An EndTxn that arrived after its repetition committed what there was of the next transaction.
+  it('commit no part of a transaction when the end of the one before arrives late', async () => {
+    expect((await runSchedule(52_003, { job: 'joins' })).faults).toEqual([]);
+  });
+
   // Commits waited for the wall clock to be again where it had been.
   it('go on when the clock of a machine is set back by a day', async () => {
     const without = allBut(37, 'async', 'f15', 'a15b');

@@ -4,10 +4,11 @@
  * Invariants: one transaction is open at a time and ends before the next one's first request; an acknowledgement in doubt never leads
  * to a commit; after a lost epoch nothing is sent until InitProducerId, which fences and aborts what the old identity left (its abort
  * markers carry a higher epoch, so that a late request of ours is refused wherever it may still be), has given a new identity;
- * an EndTxn is repeated with the same identity until its answer is definite.
+ * an EndTxn is repeated with the same identity until its answer is definite; when a late copy of a request could reach the next transaction,
+ * that has a new identity.
  * Idempotent mode is the same without the transaction. `TransactionalProducer` executes the commands.
  *
- *     uninitialised → initialising → ready → inTransaction → flushing → committingOffsets → ending → ready
+ *     uninitialised → initialising → ready → inTransaction → flushing → committingOffsets → ending → (renewing →) ready
  *     any of them → aborting → ready;  → fenced → initialising;  → aborting → fatal
  */
 import { MillraceError } from '../../errors.js';
@@ -66,6 +67,8 @@ export class ProducerMachine {
   private groupId: string | null = null;
   private isGroupAdded = false;
   private areOffsetsDone = false;
+  /** Protocol 1, where transactions of one identity share an epoch: a request whose answer got lost may arrive in a later one, and end that or add to it. */
+  private mayComeLate = false;
   private wakeAt = Infinity;
 
   constructor(private readonly options: ProducerMachineOptions) {
@@ -202,6 +205,7 @@ export class ProducerMachine {
       return;
     }
     if (!step.isFinding && step.request === 'endTxn') step.inDoubt = true;
+    if (!step.isFinding && this.addsPartitions) this.mayComeLate = true;
     this.coordinators[step.coordinator] = 'moved';
     if (this.isExpired(step, 'no answer', now)) return;
     step.pauseForCluster(now, this.options.random);
@@ -212,6 +216,7 @@ export class ProducerMachine {
     if (now - step.startedAt < this.deliveryTimeoutMs) return false;
     const message = `${requestNames[step.request]} had no definite answer within ${this.deliveryTimeoutMs} ms; the last one: ${last}`;
     if (step.request === 'initProducerId') {
+      if (this.state === 'renewing') this.finishEpoch();
       this.step = null;
       this.state = 'uninitialised';
       this.failure = aborted(message);
@@ -226,19 +231,26 @@ export class ProducerMachine {
     this.identity = identity;
     this.step = null;
     this.openSince = null;
+    this.mayComeLate = false;
     this.scheduler.transactionEnded(true);
-    if (this.state === 'aborting' && this.failure?.severity === 'fatal') this.state = 'fatal';
+    if (this.state === 'renewing') this.finishEpoch();
+    else if (this.state === 'aborting' && this.failure?.severity === 'fatal') this.state = 'fatal';
     else this.becomeReady();
   }
 
   private ended(next: Identity | null, now: number): void {
     this.step = null;
     this.openSince = null;
-    this.scheduler.transactionEnded(this.options.transactionV2);
-    this.finishEpoch();
-    if (!this.options.transactionV2) return;
-    if (next === null) this.initialise(now);
-    else this.identity = next;
+    const { transactionV2 } = this.options;
+    this.scheduler.transactionEnded(transactionV2);
+    if (transactionV2 && next !== null) this.identity = next;
+    if (transactionV2 ? next !== null : !this.mayComeLate) {
+      this.finishEpoch();
+      return;
+    }
+    // The epoch is committed; its owner, who would go on with the next one, hears of it when there is an identity for that.
+    this.state = 'renewing';
+    this.step = new CoordinatorCall('initProducerId', 'transaction', now);
   }
 
   private finishEpoch(): void {
@@ -248,7 +260,7 @@ export class ProducerMachine {
   }
 
   private initialise(now: number): void {
-    if (this.state === 'flushing' || this.state === 'committingOffsets' || this.state === 'ending') this.giveUpCommit();
+    this.giveUpCommit();
     // An InitProducerId under way serves as well; a second one could meet the first, late, and be fenced by it.
     const isUnderWay = this.step?.request === 'initProducerId';
     this.failure = null;
@@ -259,12 +271,16 @@ export class ProducerMachine {
 
   private abort(now: number): void {
     if (this.state === 'fenced' || this.state === 'fatal' || this.state === 'uninitialised') return;
+    const isRenewing = this.state === 'renewing';
     this.giveUpCommit();
     this.failure = null;
-    if (this.state !== 'aborting' && this.state !== 'initialising') this.startAbort(now);
+    // What is under way gives an identity that has nothing to abort.
+    if (isRenewing) this.state = 'aborting';
+    else if (this.state !== 'aborting' && this.state !== 'initialising') this.startAbort(now);
   }
 
   private giveUpCommit(): void {
+    if (this.state === 'renewing') this.finishEpoch();
     if (this.state !== 'flushing' && this.state !== 'committingOffsets' && this.state !== 'ending') return;
     const outcome = this.state === 'ending' ? 'unknown' : 'aborted';
     this.commands.push({ kind: 'failed', failure: aborted('The epoch was given up by its owner', { outcome }) });
@@ -275,6 +291,7 @@ export class ProducerMachine {
   }
 
   private fail(reason: ProducerFailure, now: number): void {
+    if (this.state === 'renewing') this.finishEpoch();
     const failure = reason.severity === 'fenced' && this.hasTimedOut(now) ? timedOut(reason) : reason;
     this.failure = failure;
     this.commands.push({ kind: 'failed', failure });

@@ -115,6 +115,8 @@ export type ProducerState =
   | 'flushing'
   | 'committingOffsets'
   | 'ending'
+  /** The epoch is committed, the identity for the next one is on its way. */
+  | 'renewing'
   | 'aborting'
   | 'fenced'
   | 'fatal';

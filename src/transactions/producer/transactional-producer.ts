@@ -191,8 +191,9 @@ export class TransactionalProducer implements EpochProducer {
   }
 
   private async giveUp(): Promise<void> {
-    // Only an EndTxn under way can still decide the epoch; everything else may be given up at once.
-    if (this.machine.state === 'ending') await this.settling;
+    // Only an EndTxn under way can still decide the epoch, and one that is decided is told; everything else may be given up at once.
+    const { state } = this.machine;
+    if (state === 'ending' || state === 'renewing') await this.settling;
     this.forgetEpochs();
     await this.becomesReady({ kind: this.machine.state === 'uninitialised' ? 'init' : 'abort', now: this.clock.now() });
   }

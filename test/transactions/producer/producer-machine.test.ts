@@ -426,6 +426,7 @@ describe.each([
     d.ended(51);
     d.after(4);
     expect(d.ended(0, 1)).toMatchObject({ broker: 5, identity: first.identity });
+    if (!options.transactionV2) d.identified(1);
     d.take('committed');
   });
 
@@ -509,6 +510,80 @@ describe('abort by the caller', () => {
     d.take('endTxn');
     expect(d.take('failed').failure).toMatchObject({ outcome: 'unknown' });
   });
+});
+
+describe('an epoch of which a request got lost (protocol 1)', () => {
+  const endLost = (): MachineDriver => {
+    const d = new MachineDriver(v1).ending();
+    d.lose(d.take('endTxn'));
+    d.after(20);
+    d.found(5);
+    d.ended();
+    expect([d.machine.state, d.kinds]).toEqual(['renewing', ['initProducerId']]);
+    return d;
+  };
+
+  // It reached the coordinator after its repetition, and committed the records of the next transaction without its offsets.
+  it('is followed by one with a new producer epoch, which a late copy can end nothing of', () => {
+    const d = endLost();
+    d.identified(1);
+    d.take('committed');
+    d.enqueue('out', 0, 10);
+    d.step('addPartitions');
+    expect(d.take('produce')).toMatchObject({ identity: { producerEpoch: 1 }, batches: [{ baseSequence: 0 }] });
+  });
+
+  it('is followed by the same when partitions were added twice: a late copy would open a transaction that nobody ends', () => {
+    const d = new MachineDriver(v1).ready();
+    d.enqueue('out', 0, 10);
+    d.described();
+    d.lose(d.take('addPartitions'));
+    d.after(20);
+    d.found();
+    d.step('addPartitions');
+    d.produced();
+    d.commit();
+    d.step('addOffsets');
+    d.found(2);
+    d.step('commitOffsets');
+    d.ended();
+    expect(d.machine.state).toBe('renewing');
+  });
+
+  it('is told as committed when no identity is given for the next one, which fails', () => {
+    const d = endLost();
+    d.identified(0, 53);
+    d.take('committed');
+    expect(d.take('failed').failure).toMatchObject({ severity: 'fatal', code: 'MILL_AUTHORIZATION' });
+  });
+
+  it('is told as committed when its owner gives up meanwhile, and the identity under way is taken', () => {
+    const d = endLost();
+    const [asked] = d.out.splice(0);
+    d.abort();
+    d.take('committed');
+    expect(d.kinds).toEqual([]);
+    d.answer(asked as { call: number }, { kind: 'identified', errorCode: 0, identity: { producerId: 7n, producerEpoch: 1 } });
+    d.take('ready');
+    expect(d.machine.identity?.producerEpoch).toBe(1);
+  });
+
+  it('leaves the epoch as it is when all was answered', () => {
+    const d = new MachineDriver(v1).ending();
+    d.ended();
+    d.take('committed');
+    d.enqueue('out', 0, 10);
+    d.step('addPartitions');
+    expect(d.take('produce')).toMatchObject({ identity: { producerEpoch: 0 } });
+  });
+});
+
+it('an EndTxn that names no next identity (protocol 2) is followed by a question for one, before its owner hears', () => {
+  const d = new MachineDriver(v2).ending();
+  d.ended(0, null);
+  d.identified(4);
+  d.take('committed');
+  expect([d.machine.state, d.machine.identity?.producerEpoch]).toEqual(['ready', 4]);
 });
 
 describe('use out of turn', () => {
