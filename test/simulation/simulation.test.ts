@@ -59,6 +59,12 @@ describe('app instances under random faults, in memory', () => {
     expect((await runSchedule(52_003, { job: 'joins' })).faults).toEqual([]);
   });
 
+  // The cluster in memory took who was joining for a member of the last generation, without tasks: it stayed there, and a dead member's tasks with nobody.
+  it('come to an end when a broker restarts while an instance joins', async () => {
+    const without = allBut(901_158, 'everything', 'a1', 'a4', 'f5', 'a6');
+    expect((await runSchedule(901_158, { without })).faults).toEqual([]);
+  });
+
   // Commits waited for the wall clock to be again where it had been.
   it('go on when the clock of a machine is set back by a day', async () => {
     const without = allBut(37, 'async', 'f15', 'a15b');

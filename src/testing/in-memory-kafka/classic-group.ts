@@ -2,7 +2,8 @@
  * One classic consumer group: generations, join and sync barriers, sessions, static members, as Kafka's coordinator runs them.
  *
  * Invariants: a generation begins when every member has joined or the rebalance timeout has passed; a member parked in a join or sync does not expire; a
- * follower that joins a stable group with the metadata it had gets the current generation instead of a new one.
+ * follower that joins a stable group with the metadata it had gets the current generation instead of a new one. A restart of the broker forgets what
+ * came after the last assignment: who joined since, and the generation that has none yet.
  */
 import { ErrorCodes as E } from '../../kafka/error-codes.js';
 import type { CommittedOffset, GroupMemberIdentity, JoinGroupRequest, SyncGroupRequest } from '../../kafka/port.js';
@@ -10,6 +11,15 @@ import { MemberRecord, refusedJoin, refusedSync, type JoinReply, type SyncReply 
 import type { SimulationClock } from './simulation-clock.js';
 
 export type GroupState = 'Empty' | 'PreparingRebalance' | 'CompletingRebalance' | 'Stable';
+
+/** As it stands in the log of offsets: written with each assignment, when a static member comes back, and when nobody is left. */
+interface WrittenGroup {
+  readonly generation: number;
+  readonly leader: string;
+  readonly protocolType: string | null;
+  readonly protocolName: string | null;
+  readonly members: readonly MemberRecord[];
+}
 
 export interface ClassicGroupOptions {
   readonly clock: SimulationClock;
@@ -30,6 +40,7 @@ export class ClassicGroup {
   private protocolName: string | null = null;
   private cancelBarrier: () => void = () => undefined;
   private delayed = false;
+  private written: WrittenGroup = { generation: 0, leader: '', protocolType: null, protocolName: null, members: [] };
 
   constructor(
     readonly groupId: string,
@@ -125,19 +136,29 @@ export class ClassicGroup {
     this.cancelBarrier();
   }
 
-  /** The broker restarted: members are remembered, whoever waited for an answer gets none, sessions begin anew. */
+  /** The broker restarted: it is as it was written, whoever waited for an answer gets none, sessions begin anew. */
   reload(): void {
-    for (const cancel of this.promised.values()) cancel();
+    this.end();
     this.promised.clear();
-    for (const member of this.members.values()) {
-      member.joining = null;
-      member.syncing = null;
+    this.delayed = false;
+    for (const member of this.members.values()) member.cancelSession();
+    this.members.clear();
+    const { members } = this.written;
+    this.generation = this.written.generation;
+    this.leader = this.written.leader;
+    this.protocolType = this.written.protocolType;
+    this.protocolName = this.written.protocolName;
+    this.state = members.length === 0 ? 'Empty' : 'Stable';
+    for (const written of members) {
+      const member = written.copy();
+      this.members.set(member.memberId, member);
       this.touch(member);
     }
-    if (this.state === 'PreparingRebalance' || this.state === 'CompletingRebalance') {
-      this.cancelBarrier();
-      this.state = this.members.size === 0 ? 'Empty' : 'Stable';
-    }
+  }
+
+  private write(): void {
+    const { generation, leader, protocolType, protocolName } = this;
+    this.written = { generation, leader, protocolType, protocolName, members: [...this.members.values()].map((member) => member.copy()) };
   }
 
   // Joining
@@ -197,6 +218,7 @@ export class ClassicGroup {
     member.take(request);
     if (this.state === 'Stable' && this.vote() === this.protocolName) {
       this.touch(member);
+      this.write();
       // Under its former id as leader, it does not take itself for one and leaves the assignment as it is.
       reply({ ...this.joined(member), leader: wasLeader ? oldId : this.leader, members: [] });
     } else this.waitForBarrier(member, request, reply);
@@ -254,6 +276,7 @@ export class ClassicGroup {
     if (members.length === 0) {
       this.state = 'Empty';
       this.protocolName = null;
+      this.write();
       return;
     }
     this.state = 'CompletingRebalance';
@@ -283,6 +306,7 @@ export class ClassicGroup {
     }
     this.cancelBarrier();
     this.state = 'Stable';
+    this.write();
     this.answerSyncs(E.NONE);
   }
 

@@ -25,6 +25,12 @@ export class MemberRecord {
     this.protocols = request.protocols.map(({ name, metadata }) => ({ name, metadata: Buffer.from(metadata) }));
   }
 
+  /** What the coordinator writes of it: nobody waits, no session runs. */
+  copy(): MemberRecord {
+    const { memberId, groupInstanceId, assignment, sessionTimeoutMs, rebalanceTimeoutMs, protocols } = this;
+    return Object.assign(new MemberRecord(memberId, groupInstanceId), { assignment, sessionTimeoutMs, rebalanceTimeoutMs, protocols });
+  }
+
   /** Same protocols in the same order with the same metadata: the broker then sees no need for a rebalance. */
   matches(protocols: JoinGroupRequest['protocols']): boolean {
     return (
