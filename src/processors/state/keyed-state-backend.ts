@@ -23,8 +23,8 @@ interface PartedRow {
   readonly state: string;
   /** null: there is this row alone, or it is not the first. See `row-parts.ts`. */
   parts: PartRange | null;
-  /** Elements that it takes; known once it was looked at. Not stored. */
-  most?: number;
+  /** As stored: what they were when the row was last written or read, and those of elements that were added since. Not stored itself. */
+  storedBytes: number;
 }
 
 export interface ListRow extends PartedRow {

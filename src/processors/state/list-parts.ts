@@ -1,6 +1,6 @@
 import type { Serde } from '../../serdes/serde.js';
 import type { ListRow, StateRows } from './keyed-state-backend.js';
-import { isShort, mostElements, RowParts, storedSize } from './row-parts.js';
+import { hasRoom, isShort, RowParts, storedSize } from './row-parts.js';
 
 /** The elements of lists of one state, in parts; with the times of their last update, and whatever the time to live says. */
 export class ListParts extends RowParts<ListRow> {
@@ -18,11 +18,13 @@ export class ListParts extends RowParts<ListRow> {
     let place = this.last(namespace, head);
     let row = place === namespace ? head : (this.rows.get(place) ?? this.row());
     for (let i = 0; i < values.length; i++) {
-      if (this.isFull(row, values[i])) {
+      const bytes = isShort(row.values.length) ? 0 : storedSize(values[i] as never, this.serde);
+      if (!hasRoom(row, bytes)) {
         this.rows.put(place, row);
         place = this.begin(namespace, head);
         row = this.row();
       }
+      row.storedBytes += bytes;
       row.values.push(values[i]);
       row.updatedAt.push(typeof updatedAt === 'number' ? updatedAt : (updatedAt[i] ?? 0));
     }
@@ -47,12 +49,7 @@ export class ListParts extends RowParts<ListRow> {
     }
   }
 
-  private isFull(row: ListRow, value: unknown): boolean {
-    if (isShort(row.values.length)) return false;
-    return row.values.length >= (row.most ??= mostElements(storedSize(value as never, this.serde)));
-  }
-
   private row(): ListRow {
-    return { state: this.state, values: [], updatedAt: [], parts: null };
+    return { state: this.state, values: [], updatedAt: [], parts: null, storedBytes: 0 };
   }
 }

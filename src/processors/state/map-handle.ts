@@ -3,7 +3,7 @@ import { keyIdentity } from './key-identity.js';
 import type { MapEntryRow, MapRow, StateRows } from './keyed-state-backend.js';
 import type { MapState } from './keyed-state.js';
 import { requireMapKey } from './map-key.js';
-import { isShort, mostElements, RowParts, storedSize } from './row-parts.js';
+import { hasRoom, isShort, partPlace, RowParts, storedSize } from './row-parts.js';
 import type { MapStateDescriptor } from './state-descriptor.js';
 import type { StateScope } from './state-handles.js';
 import { TtlPolicy } from './state-ttl.js';
@@ -102,9 +102,9 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
     this.place = namespace;
     if (head === null || head.entries.has(id)) return head;
     if (head.parts === null) return null;
-    const places = this.parts.places(namespace);
-    for (let part = places.length - 1; part > 0; part--) {
-      this.place = places[part] as string;
+    const { first, next } = head.parts;
+    for (let part = next - 1; part >= first; part--) {
+      this.place = partPlace(namespace, part);
       const row = this.rows.get(this.place);
       if (row?.entries.has(id) === true) return row;
     }
@@ -116,10 +116,12 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
     const head = this.rows.get(namespace) ?? this.row();
     let place = this.parts.last(namespace, head);
     let row = place === namespace ? head : (this.rows.get(place) ?? this.row());
-    if (this.isFull(row, entry)) {
+    const bytes = isShort(row.entries.size) ? 0 : this.storedSize(entry);
+    if (!hasRoom(row, bytes)) {
       place = this.parts.begin(namespace, head);
       row = this.row();
     }
+    row.storedBytes += bytes;
     row.entries.set(id, entry);
     this.rows.put(place, row);
   }
@@ -145,13 +147,11 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
   }
 
   private row(): MapRow {
-    return { state: this.descriptor.name, entries: new Map(), parts: null };
+    return { state: this.descriptor.name, entries: new Map(), parts: null, storedBytes: 0 };
   }
 
-  private isFull(row: MapRow, { key, value }: MapEntryRow): boolean {
-    if (isShort(row.entries.size)) return false;
-    const { keySerde, serde } = this.descriptor;
-    return row.entries.size >= (row.most ??= mostElements(storedSize(key as UK, keySerde) + storedSize(value as UV, serde)));
+  private storedSize({ key, value }: MapEntryRow): number {
+    return storedSize(key as UK, this.descriptor.keySerde) + storedSize(value as UV, this.descriptor.serde);
   }
 
   private idOf(key: UK): unknown {

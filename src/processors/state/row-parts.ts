@@ -7,9 +7,9 @@
 import type { Serde } from '../../serdes/serde.js';
 import type { ListRow, MapRow, StateRows } from './keyed-state-backend.js';
 
-/** A part takes elements up to about so many bytes. */
+/** A part takes elements up to so many bytes, and a few whatever their size. */
 const partBytes = 64 * 1024;
-/** So many may come before sizes are looked at. */
+/** Those of a short list or map are not measured as they come. */
 const fewElements = 4;
 
 /** Bytes beside each element: its time and its length. */
@@ -73,19 +73,19 @@ export class RowParts<R extends ListRow | MapRow> {
   }
 }
 
-/** Whether a part takes another element is known without looking at sizes. */
+/** Whether an element more is not measured. */
 export function isShort(elements: number): boolean {
   return elements < fewElements;
 }
 
-/** How many elements a part takes, @param bytes of one of them */
-export function mostElements(bytes: number): number {
-  return Math.max(fewElements, Math.floor(partBytes / (bytes + overhead)));
+/** @param bytes of the element that is to be added; 0 when it is not measured */
+export function hasRoom(row: ListRow | MapRow, bytes: number): boolean {
+  return row.storedBytes + bytes <= partBytes;
 }
 
-/** Bytes of a value as stored. */
+/** Bytes of a value as stored, and of what stands beside it. */
 export function storedSize<V>(value: V, serde: Pick<Serde<V>, 'serialize'>): number {
-  return serde.serialize(value).length;
+  return serde.serialize(value).length + overhead;
 }
 
 /** The namespace of a part behind the head. */

@@ -56,17 +56,20 @@ function encodeRow(descriptor: StateDescriptor, row: StateRow, out: ByteWriter):
 }
 
 function encodeList(serde: Serde<unknown>, row: ListRow, out: ByteWriter): void {
+  const start = out.length;
   out.writeInt32(row.values.length);
   row.values.forEach((value, i) => {
     out.writeDouble(row.updatedAt[i] ?? 0);
     writeSized(out, serde.serialize(value));
   });
   encodeParts(row.parts, out);
+  row.storedBytes = out.length - start;
 }
 
 function encodeMap(descriptor: StateDescriptor, row: MapRow, out: ByteWriter): void {
   if (descriptor.kind !== 'map')
     throw new MillraceError('MILL_INVARIANT', `State ${descriptor.name} is of kind ${descriptor.kind}, not map.`);
+  const start = out.length;
   out.writeInt32(row.entries.size);
   for (const { key, value, updatedAt } of row.entries.values()) {
     out.writeDouble(updatedAt);
@@ -74,6 +77,7 @@ function encodeMap(descriptor: StateDescriptor, row: MapRow, out: ByteWriter): v
     writeSized(out, descriptor.serde.serialize(value));
   }
   encodeParts(row.parts, out);
+  row.storedBytes = out.length - start;
 }
 
 /** Nothing when there are none: rows of one part are as they were before there were parts. */
@@ -104,7 +108,7 @@ class RowReader {
   }
 
   private list(state: string, serde: Serde<unknown>): ListRow {
-    const row: ListRow = { state, values: [], updatedAt: [], parts: null };
+    const row: ListRow = { state, values: [], updatedAt: [], parts: null, storedBytes: this.end - this.at };
     for (let left = this.int32(); left > 0; left--) {
       row.updatedAt.push(this.double());
       row.values.push(decoded(serde, this.sized()));
@@ -114,13 +118,14 @@ class RowReader {
   }
 
   private map(state: string, keySerde: Serde<unknown>, serde: Serde<unknown>): MapRow {
+    const storedBytes = this.end - this.at;
     const entries = new Map<unknown, MapEntryRow>();
     for (let left = this.int32(); left > 0; left--) {
       const updatedAt = this.double();
       const key = decoded(keySerde, this.sized());
       entries.set(keyIdentity(key, keySerde), { key, value: decoded(serde, this.sized()), updatedAt });
     }
-    return { state, entries, parts: this.parts() };
+    return { state, entries, parts: this.parts(), storedBytes };
   }
 
   private parts(): PartRange | null {

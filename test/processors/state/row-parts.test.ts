@@ -116,7 +116,7 @@ describe('lists and maps in parts', () => {
       list.add(padding);
       map.put(n, padding);
     }
-    expect(backend.entries).toBeGreaterThan(20);
+    expect(backend.entries).toBeGreaterThan(15);
     list.clear();
     for (let n = 0; n < 50; n++) map.remove(n);
     expect(backend.entries).toBe(0);
@@ -164,6 +164,40 @@ describe('lists and maps in parts', () => {
     const restored = new KeyedStates(after, () => 0);
     expect(restored.state(plain).get()).toEqual(list.get());
     expect(restored.state(other).keys()).toEqual(map.keys());
+  });
+
+  it.each([
+    ['first', (n: number) => n < 10],
+    ['now and then', (n: number) => n % 7 === 4],
+  ] as const)('no record is larger for it when small elements come %s', async (_when, isSmall) => {
+    const { state, store } = await stored();
+    const backend = new StoreKeyedStateBackend(store, declared, () => 7);
+    backend.setCurrentKey('hot');
+    const states = new KeyedStates(backend, () => 0);
+    const [list, map] = [states.state(plain), states.state(other)];
+    const changelog = new Changelog();
+    for (let n = 0; n < 300; n++) {
+      const value = isSmall(n) ? '.' : padding;
+      list.add(value);
+      map.put(n, value);
+    }
+    await commitEpoch(state, 1, changelog);
+    expect(Math.max(...changelog.records.map(({ value }) => value?.length ?? 0))).toBeLessThan(150_000);
+  });
+
+  it('entries that grow are no room for others', async () => {
+    const { state, store } = await stored();
+    const backend = new StoreKeyedStateBackend(store, declared, () => 7);
+    backend.setCurrentKey('hot');
+    const map = new KeyedStates(backend, () => 0).state(other);
+    const changelog = new Changelog();
+    for (let n = 0; n < 10; n++) map.put(n, '.');
+    for (let n = 0; n < 10; n++) map.put(n, padding);
+    await commitEpoch(state, 1, changelog);
+    for (let n = 10; n < 20; n++) map.put(n, padding);
+    await commitEpoch(state, 2, changelog);
+    expect(Math.max(...changelog.records.map(({ value }) => value?.length ?? 0))).toBeLessThan(250_000);
+    expect(map.keys()).toEqual(Array.from({ length: 20 }, (_, n) => n));
   });
 
   it('lists of sessions that become one are moved whole, and in order', () => {
