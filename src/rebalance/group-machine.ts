@@ -18,6 +18,7 @@ import type {
   GroupRequest,
   JoinAnswer,
 } from './group-protocol.js';
+import { GenerationBook, noGeneration } from './generation-book.js';
 import { groupReaction } from './group-reactions.js';
 import { GroupRequests } from './group-requests.js';
 import { Handover } from './handover.js';
@@ -27,14 +28,12 @@ import { MemberSession } from './member-session.js';
 import type { TaskId } from './task-id.js';
 import { TaskOwnership } from './task-ownership.js';
 
-const noGeneration = -1;
-
 export class GroupMachine {
   private phaseNow: GroupPhase = 'idle';
   private coordinator: number | null = null;
   private lookups = 0;
   private member: string;
-  private generationNow = noGeneration;
+  private readonly generations: GenerationBook;
   private protocolName = '';
   private settledNow = false;
 
@@ -56,6 +55,7 @@ export class GroupMachine {
   constructor(private readonly config: GroupMachineConfig) {
     this.member = config.groupInstanceId === null ? config.previousMemberId : '';
     this.saysGoodbye = config.groupInstanceId === null;
+    this.generations = new GenerationBook(config.groupInstanceId !== null);
     this.requests = new GroupRequests(config.random);
     this.session = new MemberSession(config.sessionTimeoutMs, config.heartbeatIntervalMs);
   }
@@ -70,7 +70,11 @@ export class GroupMachine {
 
   /** Of the last join; -1 before the first. */
   get generation(): number {
-    return this.generationNow;
+    return this.generations.now;
+  }
+
+  get commitGeneration(): number {
+    return this.generations.forCommits(this.phaseNow === 'leaving');
   }
 
   get ownedTasks(): readonly TaskId[] {
@@ -175,7 +179,7 @@ export class GroupMachine {
     this.rejoinWanted = false;
     if (this.ownership.isEmpty) this.session.restart(this.now);
     else this.session.forgetHeartbeat();
-    const generation = this.ownership.isEmpty ? noGeneration : this.generationNow;
+    const generation = this.ownership.isEmpty ? noGeneration : this.generations.now;
     const claim = { tasks: this.ownedTasks, generation, wish: this.wish, isLeaving: this.handover.isOn };
     this.emit({ kind: 'join', attempt: this.requests.begin('JoinGroup'), broker: this.coordinator, memberId: this.member, claim });
   }
@@ -195,10 +199,8 @@ export class GroupMachine {
   private onJoined(answer: JoinAnswer): void {
     this.requests.succeeded();
     this.rename(answer.memberId);
-    const before = this.generationNow;
-    this.generationNow = answer.generation;
-    // A static member outlives a generation that it took no part in. Its leader knew nothing of what runs here and may have given it to others, who have committed since.
-    if (this.config.groupInstanceId !== null && answer.generation > before + 1 && !this.ownership.isEmpty) {
+    // What runs here may have been given to others, who have committed since.
+    if (this.generations.joined(answer.generation) && !this.ownership.isEmpty) {
       this.lose();
       this.joinOrLeave();
       return;
@@ -212,7 +214,7 @@ export class GroupMachine {
       return;
     }
     this.enter('assigning');
-    this.emit({ kind: 'assign', attempt: this.requests.begin('assign'), generation: this.generationNow });
+    this.emit({ kind: 'assign', attempt: this.requests.begin('assign'), generation: this.generations.now });
   }
 
   private sync(assignments: readonly EncodedAssignment[]): void {
@@ -232,6 +234,7 @@ export class GroupMachine {
       return;
     }
     this.session.refresh(this.now);
+    this.generations.assignmentCame();
     if (assignment !== null) this.onAssignment(assignment);
   }
 
@@ -259,7 +262,7 @@ export class GroupMachine {
 
   private takeOver(assignment: MemberAssignment): void {
     const added = this.ownership.takeOver(assignment.activeTasks);
-    this.emit({ kind: 'assigned', assignment, added, generation: this.generationNow });
+    this.emit({ kind: 'assigned', assignment, added, generation: this.generations.now });
   }
 
   // Giving up
@@ -414,6 +417,7 @@ export class GroupMachine {
   /** The generation stays valid meanwhile: once found, heartbeats (or the join) go on at the new coordinator. */
   private loseCoordinator(request: GroupRequest, errorCode: number | null): void {
     this.session.forgetHeartbeat();
+    this.generations.coordinatorLost();
     this.coordinator = null;
     if (this.requests.pending === null) this.retryLater(request, errorCode);
   }

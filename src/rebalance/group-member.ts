@@ -49,14 +49,17 @@ export class GroupMember extends MemberShell<GroupEvent, ClassicCommand, GroupMe
     });
   }
 
-  /** While a join is answered the broker is a generation ahead of its members for a moment; the tasks kept are still this member's, so a commit may be sent again. */
   identity(): GroupMemberIdentity {
-    return {
-      groupId: this.options.groupId,
-      memberId: this.machine.memberId,
-      generation: this.machine.generation,
-      groupInstanceId: this.groupInstanceId,
-    };
+    return this.identityIn(this.machine.generation);
+  }
+
+  /** While a join is answered the broker is a generation ahead of its members for a moment; the tasks kept are still this member's, so a commit may be sent again. */
+  override commitIdentity(): GroupMemberIdentity {
+    return this.identityIn(this.machine.commitGeneration);
+  }
+
+  private identityIn(generation: number): GroupMemberIdentity {
+    return { groupId: this.options.groupId, memberId: this.machine.memberId, generation, groupInstanceId: this.groupInstanceId };
   }
 
   /** The leader tells with each assignment who is in the group. */

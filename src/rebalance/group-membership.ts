@@ -27,8 +27,10 @@ export interface GroupMembership {
   leave(leaveGroup?: boolean | null, handoverMs?: number): Promise<void>;
   /** Ends everything at once: no callback, no goodbye. The broker drops the member when its session ends. */
   stop(): void;
-  /** What fences commits: goes into TxnOffsetCommit and OffsetCommit. Read it anew for every request: a rebalance changes it while kept tasks run on. */
+  /** Who this is to the coordinator now. */
   identity(): GroupMemberIdentity;
+  /** What fences commits: goes into TxnOffsetCommit and OffsetCommit. Read it anew for every request: a rebalance changes it while kept tasks run on. */
+  commitIdentity(): GroupMemberIdentity;
   /**
    * After a commit was refused with ILLEGAL_GENERATION or REBALANCE_IN_PROGRESS: resolves with the identity of the next generation, or null when
    * the tasks have been lost.

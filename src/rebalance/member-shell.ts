@@ -69,6 +69,10 @@ export abstract class MemberShell<
   abstract requestRejoin(reason: string): void;
   abstract refreshGroup(): Promise<void>;
 
+  commitIdentity(): GroupMemberIdentity {
+    return this.identity();
+  }
+
   protected abstract carryOut(command: Command): void;
   /** Asks the coordinator whether the group still counts this member in, now instead of at the next heartbeat. */
   protected abstract doubtMembership(): void;
@@ -118,10 +122,10 @@ export abstract class MemberShell<
 
   async identityAfter(refused: GroupMemberIdentity): Promise<GroupMemberIdentity | null> {
     const { losses } = this;
-    const isNext = (): boolean => this.identity().generation > refused.generation;
+    const isNext = (): boolean => this.commitIdentity().generation > refused.generation;
     if (!isNext()) this.doubtMembership();
     await this.until(() => losses !== this.losses || this.hasEnded || isNext());
-    return losses === this.losses && !this.hasEnded ? this.identity() : null;
+    return losses === this.losses && !this.hasEnded ? this.commitIdentity() : null;
   }
 
   async confirmSession(): Promise<SessionVerdict> {

@@ -28,7 +28,7 @@ export interface EpochRunnerOptions {
 
 /** What an epoch needs of the group member. */
 export interface EpochMember {
-  identity(): GroupMemberIdentity;
+  commitIdentity(): GroupMemberIdentity;
   /** Whether the group still counts the member in; in doubt it asks. */
   confirmSession(): Promise<'ok' | 'lost'>;
   /** After a refusal: the member's next identity, or null when its tasks are lost. */
@@ -188,7 +188,7 @@ export class EpochRunner {
       });
     }
     const startedAt = this.options.now();
-    return sealed.commit(offsets, member.identity(), (refused, errorCode) => this.renew(attempt, startedAt, refused, errorCode));
+    return sealed.commit(offsets, member.commitIdentity(), (refused, errorCode) => this.renew(attempt, startedAt, refused, errorCode));
   }
 
   /** While a rebalance is under way the broker may be ahead of a member that keeps its tasks: then the same commit goes out under its next identity. */
@@ -205,7 +205,7 @@ export class EpochRunner {
     if (errorCode === ErrorCodes.REBALANCE_IN_PROGRESS) {
       // The generation is the right one; only the leader's assignment is still to come.
       await delay(rebalancePauseMs);
-      next = member.identity();
+      next = member.commitIdentity();
     } else {
       const patience = new AbortController();
       const tooLong = delay(left, patience.signal).then(

@@ -232,6 +232,26 @@ describe('a rebalance', () => {
   });
 });
 
+describe('the generation that commits name', () => {
+  const between = (config: ConstructorParameters<typeof Driver>[0]): Driver =>
+    new Driver(config).stable('0_0').heartbeat(27).joined({ generation: 2 });
+
+  it('is that of the join for a dynamic member', () => {
+    expect(between({}).machine.commitGeneration).toBe(2);
+  });
+
+  it('is one whose assignment has come for a static member: others may be in a second one of that number', () => {
+    const driver = between({ groupInstanceId: 'seat' });
+    expect(driver.machine.commitGeneration).toBe(1);
+    expect(driver.synced('0_0').machine.commitGeneration).toBe(2);
+  });
+
+  it('is that of the join for a static member that leaves, which waits for no assignment', () => {
+    const driver = between({ groupInstanceId: 'seat' }).tell({ kind: 'leaveRequested', leaveGroup: null });
+    expect(driver.machine.commitGeneration).toBe(2);
+  });
+});
+
 describe('losing the membership', () => {
   it('by UNKNOWN_MEMBER_ID drops the tasks first, then joins as a new member', () => {
     const driver = new Driver().stable('0_0').heartbeat(25);
@@ -275,6 +295,23 @@ describe('losing the membership', () => {
       answer: { errorCode: 0, generation: 3, leader: 'other', memberId: 'me', protocolName: 'millrace-v1' },
     });
     expect(driver.kinds()).toEqual(['lost', 'left']);
+  });
+
+  // The coordinator forgot the generation that had no assignment yet, and gave its number to one that counted the member in: its tasks were given to others.
+  it('by a generation whose number was given twice, the coordinator having been lost before its assignment, drops the tasks of a static member', () => {
+    const driver = new Driver({ groupInstanceId: 'seat' }).stable('0_0').heartbeat(27).joined({ generation: 2 });
+    driver
+      .tell({ kind: 'transportFailed', attempt: driver.get('sync').attempt })
+      .wait(1000)
+      .find()
+      .joined({ generation: 3 });
+    expect(driver.kinds()).toEqual(['lost', 'join']);
+  });
+
+  it('is none when a static member is asked to join again before its assignment came, by the same coordinator', () => {
+    const driver = new Driver({ groupInstanceId: 'seat' }).stable('0_0').heartbeat(27).joined({ generation: 2 });
+    driver.syncRefused(27).joined({ generation: 3 });
+    expect(driver.kinds()).toEqual(['sync']);
   });
 
   it('makes the end of a revocation meaningless', () => {

@@ -182,7 +182,7 @@ describe('a group member', () => {
     const world = new World();
     const first = world.member();
     await first.start();
-    const refused = first.identity();
+    const refused = first.commitIdentity();
     const second = world.member();
     void second.start();
     await world.pass(100);
@@ -197,7 +197,7 @@ describe('a group member', () => {
     const world = new World();
     const member = world.member();
     await member.start();
-    const refused = member.identity();
+    const refused = member.commitIdentity();
     world.coordinator.leave(refused.memberId, world.now);
     expect(await member.identityAfter(refused)).toBeNull();
     member.stop();

@@ -245,7 +245,7 @@ export class ThreadRig {
       producer: this.producer,
       tasks: () => this.thread.tasks.values(),
       member: {
-        identity: () => this.identity(),
+        commitIdentity: () => this.identity(),
         confirmSession: async () => this.sessionQuestions?.promise ?? this.session,
         identityAfter: (refused) => this.nextIdentity(refused),
       },
