@@ -37,6 +37,24 @@ function cluster(partitions = 3): { readonly kafka: TestKafka; readonly start: (
 
 const running = (app: StreamsApp): number => Object.values(app.metrics().tasks).filter(({ active }) => active).length;
 
+/** One word again and again, the instance killed half way: its counts must grow up to the last. */
+async function countsOnThoughKilled(kafka: TestKafka, victim: StreamsApp): Promise<void> {
+  const words = kafka.inputTopic('in', text);
+  const counts = kafka.outputTopic('out', counted);
+  let highest = 0;
+  for (let i = 0; i < 30; i++) {
+    await words.pipe(null, 'x');
+    if (i === 15) await kafka.kill(victim);
+  }
+  await kafka.until(() => {
+    for (const { value } of counts.readAll()) {
+      expect(Number(value)).toBeGreaterThan(highest);
+      highest = Number(value);
+    }
+    return highest === 30;
+  });
+}
+
 describe('apps on a Kafka in memory', () => {
   it('share the work and write committed results', async () => {
     const { kafka, start } = cluster();
@@ -60,20 +78,7 @@ describe('apps on a Kafka in memory', () => {
     const { kafka, start } = cluster();
     const [a, b] = [await start({ sessionTimeout: 300 }), await start({ sessionTimeout: 300 })];
     await kafka.until(() => running(a) === 3 && running(b) === 3);
-    const words = kafka.inputTopic('in', text);
-    const counts = kafka.outputTopic('out', counted);
-    let highest = 0;
-    for (let i = 0; i < 30; i++) {
-      await words.pipe(null, 'x');
-      if (i === 15) await kafka.kill(b);
-    }
-    await kafka.until(() => {
-      for (const { value } of counts.readAll()) {
-        expect(Number(value)).toBeGreaterThan(highest);
-        highest = Number(value);
-      }
-      return highest === 30;
-    });
+    await countsOnThoughKilled(kafka, b);
     expect(running(a)).toBe(6);
   });
 
@@ -110,20 +115,7 @@ describe('apps with groupProtocol streams on a Kafka in memory', () => {
     kafka.alterGroup('counter', { 'streams.num.standby.replicas': '1', 'streams.session.timeout.ms': '300' });
     const [a, b] = [await start(protocol), await start(protocol)];
     await kafka.until(() => running(a) === 3 && running(b) === 3 && copies(a).length + copies(b).length === 3);
-    const words = kafka.inputTopic('in', text);
-    const counts = kafka.outputTopic('out', counted);
-    let highest = 0;
-    for (let i = 0; i < 30; i++) {
-      await words.pipe(null, 'x');
-      if (i === 15) await kafka.kill(b);
-    }
-    await kafka.until(() => {
-      for (const { value } of counts.readAll()) {
-        expect(Number(value)).toBeGreaterThan(highest);
-        highest = Number(value);
-      }
-      return highest === 30;
-    });
+    await countsOnThoughKilled(kafka, b);
     expect(running(a)).toBe(6);
   });
 
