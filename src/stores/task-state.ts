@@ -120,6 +120,7 @@ export class TaskState {
     this.budget.limit = bytes;
   }
 
+  /** Whether some of it outlives the process. */
   get isPersistent(): boolean {
     return this.engine !== null;
   }

@@ -41,6 +41,8 @@ const defaultQuickCheckBytes = 128 * 1024 * 1024;
  * Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO.
  */
 export async function openLevelEngine(options: LevelEngineOptions): Promise<{ engine: Engine; corrupted: MillraceError | null }> {
+  // Who has it open may be about to close it: before, what is there tells nothing.
+  await untilUnlocked(options);
   const ends = uncleanEnds(options.directory);
   const isSuspicious = ends >= suspiciousEnds;
   // Before LevelDB has opened it: then the log is gone, and LevelDB may have ended the process.
@@ -52,8 +54,6 @@ export async function openLevelEngine(options: LevelEngineOptions): Promise<{ en
       corrupted = openFailure(options, error);
       if (corrupted.code !== 'MILL_STORE_CORRUPTED') throw corrupted;
     }
-  } else {
-    await untilUnlocked(options);
   }
   await rm(options.directory, { recursive: true, force: true });
   return { engine: await open(options, 0), corrupted };
@@ -61,6 +61,7 @@ export async function openLevelEngine(options: LevelEngineOptions): Promise<{ en
 
 /** Without a look at the tables: LevelDB, told to refuse a database that exists, asks for the lock first. */
 async function untilUnlocked(options: LevelEngineOptions): Promise<void> {
+  if (!existsSync(join(options.directory, 'CURRENT'))) return;
   const probe: Database = new ClassicLevel<Buffer, Buffer>(options.directory, { errorIfExists: true });
   try {
     await openPatiently(probe);
@@ -73,7 +74,9 @@ async function untilUnlocked(options: LevelEngineOptions): Promise<void> {
 
 async function damageOf(options: LevelEngineOptions, ends: number): Promise<MillraceError | null> {
   const { directory, taskId } = options;
-  const reason = await damageFound(options, ends);
+  const reason = await damageFound(options, ends).catch((error: unknown) => {
+    throw openFailure(options, error);
+  });
   if (reason === null) return null;
   return new MillraceError('MILL_STORE_CORRUPTED', `The state of task ${taskId} in ${directory} can’t be relied on: ${reason}`, {
     details: { task: taskId, directory },
@@ -100,7 +103,7 @@ async function open(options: LevelEngineOptions, ends: number): Promise<Engine> 
     // As Kafka Streams: blocks that are not compressed are read where the file is mapped, a fifth less CPU for a count of a million keys.
     compression: false,
   });
-  // Before, since LevelDB may end the process while it opens; after, since there was no folder, or who had it open has closed it.
+  // Before, since LevelDB may end the process while it opens; after, since there was no folder.
   noteUncleanEnds(options.directory, ends + 1);
   try {
     await openPatiently(database);
@@ -193,7 +196,8 @@ class LevelEngine implements Engine {
     return {
       next: async (size) => {
         const rows = await this.guard('Scanning', iterator.nextv(size));
-        return keysOnly ? rows : rows.map(([key, sealed]): [Buffer, Buffer] => [key, this.unsealed(key, sealed)]);
+        if (!keysOnly) for (const row of rows) row[1] = this.unsealed(row[0], row[1]);
+        return rows;
       },
       seek: (key) => iterator.seek(key),
       close: () => iterator.close(),
@@ -217,8 +221,9 @@ class LevelEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await this.database.close();
+    // Before the lock is given up: from then on the count is that of the next one to open it.
     noteUncleanEnds(this.options.directory, 0);
+    await this.database.close();
   }
 
   private look(key: Buffer, snapshot?: ReturnType<Database['snapshot']>): Buffer | undefined {

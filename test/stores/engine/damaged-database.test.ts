@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { cp, mkdtemp, open as openFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, open as openFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MillraceError } from '../../../src/errors.js';
@@ -231,6 +231,24 @@ describe('a database with a damaged table', () => {
       const folder = await closed();
       await flip(folder, inValue);
       expect(await isWiped(folder)).toBe(false);
+    });
+
+    it('is opened as it is when another one has it open and closes it meanwhile', async () => {
+      const folder = await closed();
+      const { engine } = await openLevelEngine({ directory: folder, taskId: '0_0' });
+      await flip(folder, inValue);
+      const next = openLevelEngine({ directory: folder, taskId: '0_0' });
+      await engine.close();
+      const { engine: taken, corrupted } = await next;
+      await taken.close();
+      expect(corrupted).toBeNull();
+    });
+
+    it('is not opened when its files can’t be read', async () => {
+      const once = await killedAgain(await closed());
+      await rm(join(once, (await readdir(once)).find((name) => name.endsWith('.ldb')) ?? ''));
+      await mkdir(join(once, '000999.ldb'));
+      await expect(openLevelEngine({ directory: once, taskId: '0_0' })).rejects.toMatchObject({ code: 'MILL_STORE_IO' });
     });
 
     it('is refused while another one has it open', async () => {
