@@ -121,8 +121,10 @@ function refusal({ what, code }: Place, message: string, option: string | null):
   return new MillraceError(code, message, { details: { call: what, option } });
 }
 
-function shown(value: unknown): string {
+/** A value as errors name it. */
+export function shown(value: unknown): string {
   if (typeof value === 'string') return `"${value}"`;
+  if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'function') return `the function ${value.name || '(anonymous)'}`;
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' && value !== null ? 'an object of another kind' : String(value);

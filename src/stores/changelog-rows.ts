@@ -1,7 +1,7 @@
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { EngineBatch } from './engine/engine.js';
-import { Row, rowOverhead } from './row.js';
+import { Row } from './row.js';
 import type { RowTable } from './row-table.js';
 
 /** How the bytes of a row read. */
@@ -12,6 +12,8 @@ export interface RowFormat<V> {
   /** The engine keeps a timestamp in front of the value. */
   readonly timestamped: boolean;
   decodeValue(bytes: Buffer, start: number, end: number): V;
+  /** Bytes that a row takes in memory. */
+  rowBytes(keyBytes: number, valueBytes: number): number;
 }
 
 /**
@@ -75,7 +77,7 @@ export class ChangelogRows<K, V> {
       table.unlink(present);
       return -1;
     }
-    const size = rowOverhead + (keyEnd - keyStart) + 2 * (valueEnd - valueStart);
+    const size = format.rowBytes(keyEnd - keyStart, valueEnd - valueStart);
     const row = present ?? new Row<K, V>(decoded, hash, table, size);
     if (present === undefined) table.link(row);
     else table.resize(row, size);

@@ -215,7 +215,7 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
   }
 
   protected absentRow(table: RowTable<K, V>, key: K, hash: unknown, keyBytes: number): Row<K, V> {
-    return new Row<K, V>(key, hash, table, rowOverhead + keyBytes);
+    return new Row<K, V>(key, hash, table, this.rowBytes(keyBytes, 0));
   }
 
   private firstWrite(located: Row<K, V>): Row<K, V> {
@@ -325,7 +325,11 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
 
   /** The bytes of a dirty row became known. */
   protected resize(row: Row<K, V>, keyBytes: number, valueBytes: number): void {
-    row.table.resize(row, rowOverhead + keyBytes + this.copies * valueBytes);
+    row.table.resize(row, this.rowBytes(keyBytes, valueBytes));
+  }
+
+  rowBytes(keyBytes: number, valueBytes: number): number {
+    return rowOverhead + keyBytes + this.copies * valueBytes;
   }
 
   protected encodeValue(key: K, value: unknown, out: ByteWriter): void {

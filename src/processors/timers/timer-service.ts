@@ -6,6 +6,7 @@
  * the current watermark otherwise waits for the next watermark.
  */
 import type { KeyedStateBackend } from '../state/keyed-state-backend.js';
+import { shown } from '../../errors/checked-options.js';
 import { noWatermark } from '../../time/watermarks/watermark.js';
 import { TimerQueue, type Timer } from './timer-queue.js';
 
@@ -130,6 +131,5 @@ export class TimerService {
 
 /** Such a timer would never fire, or at once and in no order, and would be there again after each restart. */
 function noTime(kind: TimerKind, time: unknown): TypeError {
-  const given = typeof time === 'string' ? JSON.stringify(time) : String(time);
-  return new TypeError(`A timer in ${kind} time needs a number of milliseconds, not ${given}${typeof time === 'bigint' ? 'n' : ''}.`);
+  return new TypeError(`A timer in ${kind} time needs a number of milliseconds, not ${shown(time)}.`);
 }

@@ -5,6 +5,7 @@
  * The task calls `onEvent` for each record, `hear` for each word of an upstream task and `onPeriodicEmit` by the clock and before each barrier, and looks at
  * `watermark` afterwards. An upstream task that has not been heard of holds the watermark where it is: no window closes before everybody has spoken.
  */
+import { shown } from '../../errors/checked-options.js';
 import { MillraceError } from '../../errors.js';
 import type { Alignment, AlignmentMember } from './alignment.js';
 import { GeneratorWithIdleness } from './generator-with-idleness.js';
@@ -231,10 +232,9 @@ export class SourceWatermarks {
 /** What is no number would count as lower than nothing and higher than all: every window would close. */
 function requireWatermark(watermark: unknown, { topic, partition }: WatermarkedPartition): void {
   if (typeof watermark === 'number' && !Number.isNaN(watermark)) return;
-  const given = typeof watermark === 'string' ? JSON.stringify(watermark) : String(watermark);
   throw new MillraceError(
     'MILL_CONFIG_INVALID',
-    `The watermark generator of ${topic}-${partition} emits ${given}${typeof watermark === 'bigint' ? 'n' : ''}: a watermark is a number of milliseconds.`,
+    `The watermark generator of ${topic}-${partition} emits ${shown(watermark)}: a watermark is a number of milliseconds.`,
     { details: { topic, partition } },
   );
 }
