@@ -26,11 +26,12 @@ export class ListHandle<V> implements ListState<V> {
 
   get(): V[] {
     const { namespace } = this.scope;
-    const places = this.parts.places(namespace);
+    const head = this.rows.get(namespace);
+    const places = this.parts.places(namespace, head);
     const given: V[] = [];
     let isShorter = false;
     for (const place of places) {
-      const row = this.rows.get(place);
+      const row = place === namespace ? head : this.rows.get(place);
       if (row === null) isShorter = true;
       else if (this.read(namespace, place, row, given)) isShorter = true;
     }

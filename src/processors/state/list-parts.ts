@@ -33,8 +33,8 @@ export class ListParts extends RowParts<ListRow> {
 
   /** Moves all elements of `source` behind those of `target`. */
   move(source: string, target: string): void {
-    const places = this.places(source);
     const head = this.rows.get(source);
+    const places = this.places(source, head);
     if (head === null || source === target) return;
     if (places.length === 1 && this.rows.get(target) === null) {
       this.rows.remove(source);
@@ -42,7 +42,7 @@ export class ListParts extends RowParts<ListRow> {
       return;
     }
     for (const place of places) {
-      const row = this.rows.get(place);
+      const row = place === source ? head : this.rows.get(place);
       if (row === null) continue;
       this.rows.remove(place);
       this.append(target, row.values, row.updatedAt);

@@ -12,7 +12,8 @@ import { TtlPolicy } from './state-ttl.js';
 export class MapHandle<UK, UV> implements MapState<UK, UV> {
   private readonly ttl: TtlPolicy;
   private readonly parts: RowParts<MapRow>;
-  /** Where the row is that `find` gave last. */
+  /** What `find` met last: the first part, and where the part is that it gave. */
+  private head: MapRow | null = null;
   private place = '';
 
   constructor(
@@ -71,8 +72,10 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
 
   entries(): [UK, UV][] {
     const seen: [UK, UV][] = [];
-    for (const place of this.parts.places(this.scope.namespace)) {
-      const row = this.rows.get(place);
+    const { namespace } = this.scope;
+    const head = this.rows.get(namespace);
+    for (const place of this.parts.places(namespace, head)) {
+      const row = place === namespace ? head : this.rows.get(place);
       if (row === null) continue;
       this.place = place;
       for (const [id, entry] of [...row.entries]) {
@@ -84,9 +87,11 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
 
   /** Gives nothing out, so it renews and removes nothing. */
   isEmpty(): boolean {
-    for (const place of this.parts.places(this.scope.namespace)) {
-      for (const { updatedAt } of this.rows.get(place)?.entries.values() ?? [])
-        if (this.ttl.returnsExpired || !this.ttl.isExpired(updatedAt)) return false;
+    const { namespace } = this.scope;
+    const head = this.rows.get(namespace);
+    for (const place of this.parts.places(namespace, head)) {
+      const row = place === namespace ? head : this.rows.get(place);
+      for (const { updatedAt } of row?.entries.values() ?? []) if (this.ttl.returnsExpired || !this.ttl.isExpired(updatedAt)) return false;
     }
     return true;
   }
@@ -99,6 +104,7 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
   private find(id: unknown): MapRow | null {
     const { namespace } = this.scope;
     const head = this.rows.get(namespace);
+    this.head = head;
     this.place = namespace;
     if (head === null || head.entries.has(id)) return head;
     if (head.parts === null) return null;
@@ -111,9 +117,10 @@ export class MapHandle<UK, UV> implements MapState<UK, UV> {
     return null;
   }
 
+  /** Behind all others, after `find` has found none. */
   private append(id: unknown, entry: MapEntryRow): void {
     const { namespace } = this.scope;
-    const head = this.rows.get(namespace) ?? this.row();
+    const head = this.head ?? this.row();
     let place = this.parts.last(namespace, head);
     let row = place === namespace ? head : (this.rows.get(place) ?? this.row());
     const bytes = isShort(row.entries.size) ? 0 : this.storedSize(entry);

@@ -23,9 +23,8 @@ export class RowParts<R extends ListRow | MapRow> {
     private readonly sizeOf: (row: R) => number,
   ) {}
 
-  /** Where the parts are, in the order in which they were begun; one that is missing has no row there. Empty when there is nothing. */
-  places(namespace: string): readonly string[] {
-    const head = this.rows.get(namespace);
+  /** Where the parts are, in the order in which they were begun; one that is missing has no row there. Empty when there is no head. */
+  places(namespace: string, head: R | null): readonly string[] {
     if (head === null) return nowhere;
     const { parts } = head;
     if (parts === null) return [namespace];
@@ -65,7 +64,7 @@ export class RowParts<R extends ListRow | MapRow> {
   }
 
   clear(namespace: string): void {
-    for (const place of this.places(namespace)) this.rows.remove(place);
+    for (const place of this.places(namespace, this.rows.get(namespace))) this.rows.remove(place);
   }
 
   private isMissing(namespace: string, part: number): boolean {
