@@ -60,24 +60,18 @@ export class ExpiredRows {
     const most = Math.min(this.earned, mostRows);
     this.earned = 0;
     if (most === 0) return;
-    const rows = await this.nextRows(most);
-    for (const [address, row] of rows) this.cleanRow(address, row);
-  }
-
-  private async nextRows(most: number): Promise<(readonly [StateAddress, StoredRow])[]> {
-    const rows: (readonly [StateAddress, StoredRow])[] = [];
     const { cursor, store, state } = this;
     const scan = cursor === null ? store.prefixScan(statePrefix(state)) : store.range({ from: cursor });
+    let seen = 0;
     for await (const [address, { value }] of scan) {
       // The row after the last one that is looked at: where the next epoch goes on, whatever becomes of those before.
-      if (address.state !== state || rows.length === most) {
+      if (address.state !== state || seen++ === most) {
         this.cursor = address.state === state ? address : null;
-        return rows;
+        return;
       }
-      rows.push([address, value]);
+      this.cleanRow(address, value);
     }
     this.cursor = null;
-    return rows;
   }
 
   private cleanRow(address: StateAddress, row: StoredRow): void {
