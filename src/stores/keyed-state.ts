@@ -215,7 +215,7 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
   }
 
   protected absentRow(table: RowTable<K, V>, key: K, hash: unknown, keyBytes: number): Row<K, V> {
-    return new Row<K, V>(key, hash, table, this.rowBytes(keyBytes, 0));
+    return new Row<K, V>(key, hash, table, rowOverhead + keyBytes);
   }
 
   private firstWrite(located: Row<K, V>): Row<K, V> {

@@ -142,7 +142,7 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
     _batch: EngineBatch | null,
   ): void {
     this.restoring = true;
-    this.values.saw(valueEnd - valueStart);
+    if (value !== null) this.values.saw(valueEnd - valueStart);
     this.merge(timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd);
   }
 

@@ -221,6 +221,26 @@ describe('the bytes of a store', () => {
     }
   });
 
+  it('in memory are after a restore what they were, also where sessions have grown: a deletion is no value without bytes', async () => {
+    const specs = [sessionStore({ name: 's', retention: 1_000_000, engine: 'memory' })];
+    const state = await openState({ directory: null, specs, valueSerde: serdes.string as never });
+    const sessions = state.store('s') as SessionStore<string, string>;
+    const changelog = new Changelog();
+    for (let end = 0; end < 5; end++) {
+      for (let i = 0; i < 100; i++) {
+        if (end > 0) sessions.put(`${i}`, i, i + end - 1, null);
+        sessions.put(`${i}`, i, i + end, text);
+      }
+      await commitEpoch(state, end + 1, changelog);
+    }
+    const restored = await openState({ directory: null, specs, valueSerde: serdes.string as never });
+    await changelog.restore(restored, 's', null);
+    const [before, after] = [state, restored].map((each) => sizeOf(each).memoryBytes) as [number, number];
+    expect(after).toBeGreaterThan(0.9 * before);
+    expect(after).toBeLessThan(1.1 * before);
+    for (const each of [state, restored]) await each.close({ clean: true });
+  });
+
   it('in memory are there without a changelog too, and whatever the serde does', async () => {
     const failing = {
       ...serdes.string,
