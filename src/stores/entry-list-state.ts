@@ -108,7 +108,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
       this.logKeys.push(row.key);
       this.logEntries.push(entry);
     }
-    if ((entry.value === null) !== (value === null)) this.count(row.table, value === null ? -1 : 1);
+    if ((entry.value === null) !== (value === null)) this.counted.add(row.table, value === null ? -1 : 1);
     entry.value = value;
     entry.timestamp = timestamp;
     if (timestamp > this.highestTime) this.highestTime = timestamp;
@@ -242,7 +242,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
     for (const entry of list) {
       if (entry.value === null) continue;
       if (entry.time < bound && entry.stamp !== this.generation) {
-        this.count(row.table, -1);
+        this.counted.add(row.table, -1);
         continue;
       }
       list[kept++] = entry;
@@ -326,7 +326,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
   /** With `closeTracking` the places of all entries are read; they are few bytes each. */
   override async attach(engineHasRows: boolean): Promise<void> {
     await super.attach(engineHasRows);
-    this.spreadCount(this.tables.all.map((start) => this.tables.open(start)));
+    this.counted.spread(this.tables.all.map((start) => this.tables.open(start)));
     if (this.closing === null) return;
     for (const start of this.tables.all) {
       for await (const page of scanPages(this, this.tables.open(start), everyKey)) {

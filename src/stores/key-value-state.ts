@@ -89,12 +89,12 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
   }
 
   marks(): StoreMarks {
-    return { observed: -1, observedTime: -1, closedUpTo: -1, entries: this.entries, uncounted: this.uncounted };
+    return { observed: -1, observedTime: -1, closedUpTo: -1, entries: this.counted.total, uncounted: this.counted.uncounted };
   }
 
   adoptMarks(marks: StoreMarks): void {
-    this.entries = this.table.entries = marks.entries;
-    this.uncounted = marks.uncounted ?? 0;
+    this.counted.total = this.table.entries = marks.entries;
+    this.counted.uncounted = marks.uncounted ?? 0;
   }
 
   async attach(engineHasRows: boolean): Promise<void> {
@@ -129,7 +129,8 @@ export class KeyValueState<K, V> extends KeyedState<K, V> implements Timestamped
   reset(): void {
     this.table.drop();
     this.table.mayMiss = false;
-    this.entries = this.table.entries = this.uncounted = 0;
+    this.counted.reset();
+    this.table.entries = 0;
   }
 
   private scanRange(range: KeyRange<K>): ScanRange {

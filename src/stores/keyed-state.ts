@@ -19,6 +19,7 @@ import { ChangelogRows } from './changelog-rows.js';
 import type { Engine, EngineBatch } from './engine/engine.js';
 import { FrozenLayer } from './frozen-layer.js';
 import { Row, rowOverhead } from './row.js';
+import { RowCount } from './row-count.js';
 import { RowTable, type TableLayout } from './row-table.js';
 import type { EpochState } from './epoch-state.js';
 import type { StoreEntry, StoreKind, StoreSpec } from './store.js';
@@ -54,9 +55,7 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
   /** Unchanged rows are left out of `drainChanges`. */
   readonly comparesChanges: boolean;
   protected readonly changes: ChangeList<K, V> | null;
-  /** The sum of what its tables have. */
-  protected entries = 0;
-  uncounted = 0;
+  protected readonly counted = new RowCount<K, V>();
   private readonly budget: CacheBudget | null;
   readonly timestamped: boolean;
   protected readonly scratch = new ByteWriter(256);
@@ -106,11 +105,11 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     const row = located.stamp === this.generation ? located : this.firstWrite(located);
     if (this.changes !== null && row.changeStamp !== this.changes.generation) this.changes.add(row);
     if (value === null) {
-      if (row.value !== null) this.count(row.table, -1);
+      if (row.value !== null) this.counted.add(row.table, -1);
       row.deletedAt = timestamp;
       row.timestamp = -1;
     } else {
-      if (row.value === null) this.count(row.table, 1);
+      if (row.value === null) this.counted.add(row.table, 1);
       row.timestamp = timestamp;
     }
     row.value = value;
@@ -156,25 +155,18 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
   // ---- counting
 
   get estimateNumKeys(): number {
-    return Math.max(0, this.entries);
+    return this.counted.estimate;
+  }
+
+  get uncounted(): number {
+    return this.counted.uncounted;
   }
 
   abstract get memoryBytes(): number;
 
   /** Of values that are never serialised, as those of a store in memory without a changelog. */
   protected get unseenBytes(): number {
-    return this.engine === null && !this.spec.logged ? Math.round(this.entries * this.values.meanBytes) : 0;
-  }
-
-  protected count(table: RowTable<K, V>, change: number): void {
-    table.entries += change;
-    this.entries += change;
-  }
-
-  /** The table and all that it has, in memory or in the engine, is given up. */
-  protected forgetCount(table: RowTable<K, V>): void {
-    this.entries = Math.max(0, this.entries - table.entries);
-    table.entries = 0;
+    return this.engine === null && !this.spec.logged ? Math.round(this.counted.total * this.values.meanBytes) : 0;
   }
 
   get countedFrom(): Buffer {
@@ -182,15 +174,7 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
   }
 
   recounted(more: number, doubted: number): void {
-    this.entries += more;
-    this.uncounted = Math.max(0, this.uncounted - doubted);
-  }
-
-  /** Of tables that were found in the engine only the sum is known. */
-  protected spreadCount(tables: readonly RowTable<K, V>[]): void {
-    if (tables.length === 0) this.entries = 0;
-    const each = this.entries / tables.length;
-    for (const table of tables) table.entries = each;
+    this.counted.correct(more, doubted);
   }
 
   // ---- misses
@@ -437,12 +421,10 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     batch: EngineBatch | null,
   ): void {
     if (batch === null) {
-      this.count(table, this.restored.intoMemory(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd));
+      this.counted.add(table, this.restored.intoMemory(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd));
       return;
     }
-    const change = this.restored.intoEngine(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd, batch);
-    this.uncounted++;
-    if (change > 0 || (table.entries > 0 && this.entries > 0)) this.count(table, change);
+    this.counted.addRestored(table, this.restored.intoEngine(table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd, batch));
   }
 
   /** Clean rows of an engine leave memory. */

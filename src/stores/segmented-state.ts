@@ -41,7 +41,7 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
     this.idPrefix = idPrefix(environment.id);
     this.tables = new SegmentTables(
       (start, mayMiss) => this.segmentTable(start, mayMiss),
-      (table) => this.forgetCount(table),
+      (table) => this.counted.forget(table),
     );
   }
 
@@ -111,14 +111,14 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
   // ---- what the task calls
 
   marks(): StoreMarks {
-    return { observed: this.observed, observedTime: this.highestTime, closedUpTo: this.closedUpTo, entries: this.entries };
+    return { observed: this.observed, observedTime: this.highestTime, closedUpTo: this.closedUpTo, entries: this.counted.total };
   }
 
   adoptMarks(marks: StoreMarks): void {
     this.observed = Math.max(this.observed, marks.observed);
     this.highestTime = Math.max(this.highestTime, marks.observedTime);
     this.closedUpTo = marks.closedUpTo;
-    this.entries = marks.entries;
+    this.counted.total = marks.entries;
   }
 
   async attach(engineHasRows: boolean): Promise<void> {
@@ -176,7 +176,7 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
     this.observed = -1;
     this.highestTime = -1;
     this.closedUpTo = Number.MIN_SAFE_INTEGER;
-    this.entries = 0;
+    this.counted.total = 0;
     this.restoring = false;
   }
 

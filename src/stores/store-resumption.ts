@@ -4,6 +4,11 @@ import type { ChangelogIdentity, EngineMeta, StoreMeta } from './engine-meta.js'
 import { layoutOf } from './segment-interval.js';
 import type { StoreSpec } from './store.js';
 
+/**
+ * Compaction takes tombstones away after `delete.retention.ms`, 24 h by default: a store that was away longer would keep rows that were deleted meanwhile.
+ */
+const longestAwayMs = 23 * 60 * 60 * 1000;
+
 /** A task without a directory has all its stores in memory, whatever the specs say. */
 export function engineOf(
   spec: StoreSpec,
@@ -33,8 +38,16 @@ export function usable(
   return known;
 }
 
+/** Why a store can't go on from its position: that is of another changelog, or was noted too long ago. null: it can. */
+export function whyUseless(known: ChangelogIdentity | null, found: ChangelogIdentity, notedAt: number | null, now: number): string | null {
+  if (known !== null && !isSame(known, found)) return 'the changelog is another one';
+  if (notedAt !== null && now - notedAt > longestAwayMs)
+    return 'the store was away so long that deletions may be missing from its changelog';
+  return null;
+}
+
 /** Ids that are not known on one side don't differ. */
-export function sameChangelog(known: ChangelogIdentity, found: ChangelogIdentity): boolean {
+function isSame(known: ChangelogIdentity, found: ChangelogIdentity): boolean {
   if (known.topic !== found.topic) return false;
   if (known.topicId !== null && found.topicId !== null && known.topicId !== found.topicId) return false;
   return known.clusterId === null || found.clusterId === null || known.clusterId === found.clusterId;

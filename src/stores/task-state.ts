@@ -23,7 +23,7 @@ import { FlushSchedule, isDamage } from './flush-schedule.js';
 import { openEngine } from './open-engine.js';
 import type { StoreReader } from './reading/store-reader.js';
 import { RestoreBuffer } from './restore-buffer.js';
-import { engineOf, isPersistent, sameChangelog, usable } from './store-resumption.js';
+import { engineOf, isPersistent, usable, whyUseless } from './store-resumption.js';
 import { SerialQueue } from './serial-queue.js';
 import type { StateStore } from './store.js';
 import { StoreSizes } from './store-sizes.js';
@@ -34,11 +34,6 @@ import type { TaskStateOptions } from './task-state-options.js';
 import { TaskStore } from './task-store.js';
 
 export type { TaskStateOptions } from './task-state-options.js';
-
-/**
- * Compaction takes tombstones away after `delete.retention.ms`, 24 h by default: a store that was away longer would keep rows that were deleted meanwhile.
- */
-const longestAwayMs = 23 * 60 * 60 * 1000;
 
 export class TaskState {
   /** Last epoch in the engine, -1 before the first. */
@@ -162,18 +157,13 @@ export class TaskState {
   /** Changelog offset to go on from; null: restore whole. Another topic id or cluster than the one the position was noted for wipes the store. */
   position(name: string, identity: ChangelogIdentity): number | null {
     const store = this.taskStore(name);
-    const known = store.changelog;
-    if (store.position !== null && known !== null && !sameChangelog(known, identity)) {
+    const { position, changelog, notedAt } = store;
+    const reason = position === null ? null : whyUseless(changelog, identity, notedAt, this.now());
+    if (reason !== null) {
+      const task = this.options.taskId;
       this.options.logger.warn(
-        { task: this.options.taskId, store: name, known, found: identity },
-        'the changelog is another one: the store is wiped',
-      );
-      this.wipeStore(store);
-    }
-    if (store.position !== null && store.notedAt !== null && this.now() - store.notedAt > longestAwayMs) {
-      this.options.logger.warn(
-        { task: this.options.taskId, store: name, notedAt: store.notedAt },
-        'the store was away so long that deletions may be missing from its changelog: it is wiped and restored whole',
+        { task, store: name, known: changelog, found: identity, notedAt },
+        `${reason}: the store is wiped and restored whole`,
       );
       this.wipeStore(store);
     }

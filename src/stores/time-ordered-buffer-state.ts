@@ -180,7 +180,7 @@ export class TimeOrderedBufferState<K, V> extends KeyedState<Key<K>, Value<V>> i
   }
 
   adoptMarks(marks: StoreMarks): void {
-    this.entries = marks.entries;
+    this.counted.total = marks.entries;
   }
 
   /** Reads the places of all rows. */
@@ -235,7 +235,7 @@ export class TimeOrderedBufferState<K, V> extends KeyedState<Key<K>, Value<V>> i
     else this.note(key, keyStart, keyEnd, value, valueStart, valueEnd);
     this.restoreInto(this.table, timestamp, key, keyStart, keyEnd, value, valueStart, valueEnd, batch);
     // The index tells.
-    this.uncounted = 0;
+    this.counted.uncounted = 0;
   }
 
   expire(): readonly (readonly [Buffer, Buffer])[] {
@@ -248,7 +248,7 @@ export class TimeOrderedBufferState<K, V> extends KeyedState<Key<K>, Value<V>> i
 
   reset(): void {
     this.dropRows();
-    this.entries = 0;
+    this.counted.total = 0;
   }
 
   protected dropRows(): void {

@@ -127,7 +127,7 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
 
   private setLatest(located: Row<K, Run<V>>, value: V | null, timestamp: number): void {
     const row = this.touch(located);
-    if ((row.value === null) !== (value === null)) this.count(this.latest, value === null ? -1 : 1);
+    if ((row.value === null) !== (value === null)) this.counted.add(this.latest, value === null ? -1 : 1);
     row.value = value === null ? null : VersionRun.of(timestamp, value, Infinity);
   }
 

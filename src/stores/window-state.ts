@@ -219,7 +219,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   private dropTable(start: number): void {
     const table = this.tables.get(start);
     if (table === undefined) return;
-    this.forgetCount(table);
+    this.counted.forget(table);
     table.drop();
     table.registered = false;
     this.tables.delete(start);
@@ -248,16 +248,16 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   // ---- what the task calls
 
   marks(): StoreMarks {
-    const { observed, highestTime: observedTime, closedUpTo, entries, uncounted } = this;
-    return { observed, observedTime, closedUpTo, entries, uncounted };
+    const { observed, highestTime: observedTime, closedUpTo, counted } = this;
+    return { observed, observedTime, closedUpTo, entries: counted.total, uncounted: counted.uncounted };
   }
 
   adoptMarks(marks: StoreMarks): void {
     if (marks.observed > this.observed) this.observe(marks.observed);
     this.highestTime = Math.max(this.highestTime, marks.observedTime);
     this.closedUpTo = marks.closedUpTo;
-    this.entries = marks.entries;
-    this.uncounted = marks.uncounted ?? 0;
+    this.counted.total = marks.entries;
+    this.counted.uncounted = marks.uncounted ?? 0;
   }
 
   /** Finds the window starts in the engine, one seek each. */
@@ -275,7 +275,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
     } finally {
       await scan.close();
     }
-    this.spreadCount([...this.tables.values()]);
+    this.counted.spread([...this.tables.values()]);
   }
 
   restore(
@@ -347,7 +347,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
     this.highestTime = -1;
     this.minLive = -this.retention;
     this.closedUpTo = Number.MIN_SAFE_INTEGER;
-    this.entries = this.uncounted = 0;
+    this.counted.reset();
   }
 
   override get countedFrom(): Buffer {
@@ -358,7 +358,7 @@ export class WindowState<K, V> extends KeyedState<K, V> implements TimestampedWi
   /** Which windows had how many rows too many is not known. */
   override recounted(more: number, doubted: number): void {
     super.recounted(more, doubted);
-    this.spreadCount([...this.tables.values()]);
+    this.counted.spread([...this.tables.values()]);
   }
 
   override forgetClean(): void {
