@@ -15,14 +15,14 @@ function run(scenario: string): unknown {
 describe('a full disk', () => {
   it('costs nothing while what waits for it fits into memory, and when there is room again it is written; a crash then loses nothing', () => {
     expect(run('passes')).toEqual({ stateWhileFull: 'running', failedAfterwards: 0, logged: true });
-  }, 60_000);
+  });
 
   it('stops the app when too much waits for it, with an error that says what to do', () => {
     const cure = expect.stringContaining('Check free space');
     expect(run('stops')).toMatchObject({ errors: [{ code: 'MILL_STORE_IO', details: { task: '0_0' }, cure }] });
-  }, 60_000);
+  });
 
   it('is waited for with a restart strategy: the app goes on by itself once there is room', () => {
     expect(run('restarts')).toMatchObject({ state: 'running', lastFailure: { code: 'MILL_STORE_IO', taskId: '0_0' } });
-  }, 60_000);
+  });
 });

@@ -10,5 +10,5 @@ describe('examples/06-testing.ts', () => {
     const { stdout } = await promisify(execFile)(process.execPath, [...runTests, 'examples/06-testing.ts'], { env });
     expect(stdout).toMatch(/^# pass 2$/m);
     expect(stdout).toMatch(/^# fail 0$/m);
-  }, 60_000);
+  });
 });

@@ -108,5 +108,5 @@ describe('an epoch', () => {
     } finally {
       world.uninstall();
     }
-  }, 60_000);
+  });
 });

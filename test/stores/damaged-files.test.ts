@@ -113,7 +113,7 @@ describe('a write-ahead log that is damaged', () => {
       ),
       { numRuns: 40 },
     );
-  }, 60_000);
+  });
 });
 
 describe('a database that is damaged', () => {

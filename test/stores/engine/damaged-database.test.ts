@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { cp, mkdir, mkdtemp, open as openFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,9 +8,6 @@ import { hasGap } from '../../../src/stores/engine/damaged-log.js';
 import { isDamaged } from '../../../src/stores/engine/damaged-tables.js';
 import type { Engine } from '../../../src/stores/engine/engine.js';
 import { openLevelEngine } from '../../../src/stores/engine/level-engine.js';
-
-// Many small writes, on a disk that others use.
-jest.setTimeout(60_000);
 
 const batches = 150;
 const folders: string[] = [];
