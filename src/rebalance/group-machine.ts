@@ -2,11 +2,9 @@
  * One member of a classic consumer group as a pure state machine: incremental cooperative rebalancing (KIP-429) of tasks.
  *
  * Events and the time go in, commands come out; `group-member.ts` carries them out. Invariants:
- * - what the member claims in a join is exactly what its application runs: a task enters the ownership with `assigned` and leaves it only after
- *   the application has given it up (`revocationDone`) or been told that it is gone (`lost`);
- * - `lost` comes before any request that no longer claims the tasks;
- * - at most one of findCoordinator, join, assign, sync and leave is under way, and no heartbeat is begun while a join or sync is:
- *   the broker parks those on the connection and keeps such a member alive itself;
+ * - what the member claims in a join is exactly what its application runs: a task enters the ownership with `assigned` and leaves it only after the application has given it up
+ *   (`revocationDone`) or been told that it is gone (`lost`), which comes before any request that no longer claims it;
+ * - at most one of findCoordinator, join, assign, sync and leave is under way, and no heartbeat is begun while a join or sync is: the broker parks those and keeps the member alive itself;
  * - the generation shown outside is the last one joined, also after a loss, so that the broker fences whatever still bears it.
  */
 import type {
@@ -135,7 +133,10 @@ export class GroupMachine {
         this.onRejoinRequested();
         return;
       case 'sessionChecked':
-        if (this.session.doubtful(this.now)) this.onSessionExpired();
+        if (this.session.doubtful(this.now)) this.onDropped();
+        return;
+      case 'memberForgotten':
+        if (event.memberId === this.member) this.onDropped();
         return;
       case 'membershipDoubted':
         if (this.heartbeatWanted() && this.session.isIdle) this.sendHeartbeat();
@@ -305,7 +306,7 @@ export class GroupMachine {
     else if (this.ownership.isEmpty) this.leave();
   }
 
-  private onSessionExpired(): void {
+  private onDropped(): void {
     if (this.ownership.isEmpty) return;
     this.lose();
     if (inGeneration(this.phaseNow)) this.joinOrLeave();

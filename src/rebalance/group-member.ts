@@ -88,6 +88,10 @@ export class GroupMember extends MemberShell<GroupEvent, ClassicCommand, GroupMe
     this.dispatch({ kind: 'membershipDoubted' });
   }
 
+  commitRefused({ memberId }: GroupMemberIdentity): void {
+    this.dispatch({ kind: 'memberForgotten', memberId });
+  }
+
   protected doubtSession(): void {
     this.dispatch({ kind: 'tick' });
   }

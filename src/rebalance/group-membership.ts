@@ -36,6 +36,8 @@ export interface GroupMembership {
    * the tasks have been lost.
    */
   identityAfter(refused: GroupMemberIdentity): Promise<GroupMemberIdentity | null>;
+  /** A commit was refused with UNKNOWN_MEMBER_ID: who bore that identity is not in the group, whatever it waits for. */
+  commitRefused(refused: GroupMemberIdentity): void;
   /** Whether the group still counts this member in; in doubt it asks the broker. */
   confirmSession(): Promise<SessionVerdict>;
   /** Topics, partition counts or the state on disk have changed. */

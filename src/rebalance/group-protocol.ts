@@ -53,7 +53,9 @@ export type GroupEvent =
   /** The caller is about to commit: has the session run out? */
   | { readonly kind: 'sessionChecked' }
   /** A commit was refused: ask the coordinator now instead of at the next heartbeat. */
-  | { readonly kind: 'membershipDoubted' };
+  | { readonly kind: 'membershipDoubted' }
+  /** The coordinator has refused a commit since it knows no such member. A join on its way is waited for all the same: its answer names the next one. */
+  | { readonly kind: 'memberForgotten'; readonly memberId: string };
 
 export interface JoinAnswer {
   readonly errorCode: number;

@@ -68,6 +68,7 @@ export abstract class MemberShell<
   abstract identity(): GroupMemberIdentity;
   abstract requestRejoin(reason: string): void;
   abstract refreshGroup(): Promise<void>;
+  abstract commitRefused(refused: GroupMemberIdentity): void;
 
   commitIdentity(): GroupMemberIdentity {
     return this.identity();

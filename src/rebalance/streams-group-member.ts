@@ -62,6 +62,11 @@ export class StreamsGroupMember extends MemberShell<StreamsGroupEvent, StreamsCo
     if (group !== null) this.tellGroup(group);
   }
 
+  /** The next heartbeat, which is never far, hears of it. */
+  commitRefused(): void {
+    this.doubtMembership();
+  }
+
   protected doubtMembership(): void {
     this.dispatch({ kind: 'hurry' });
   }

@@ -33,6 +33,8 @@ export interface EpochMember {
   confirmSession(): Promise<'ok' | 'lost'>;
   /** After a refusal: the member's next identity, or null when its tasks are lost. */
   identityAfter(refused: GroupMemberIdentity): Promise<GroupMemberIdentity | null>;
+  /** The group does not know who bore that identity. */
+  commitRefused(refused: GroupMemberIdentity): void;
 }
 
 /** How long a refused commit waits for the member's next generation, ms: a join is answered within moments, or something is wrong. */
@@ -188,7 +190,17 @@ export class EpochRunner {
       });
     }
     const startedAt = this.options.now();
-    return sealed.commit(offsets, member.commitIdentity(), (refused, errorCode) => this.renew(attempt, startedAt, refused, errorCode));
+    let identity = member.commitIdentity();
+    try {
+      return await sealed.commit(offsets, identity, async (refused, errorCode) => {
+        const next = await this.renew(attempt, startedAt, refused, errorCode);
+        identity = next ?? identity;
+        return next;
+      });
+    } catch (error) {
+      if (isForgotten(error)) member.commitRefused(identity);
+      throw error;
+    }
   }
 
   /** While a rebalance is under way the broker may be ahead of a member that keeps its tasks: then the same commit goes out under its next identity. */
@@ -233,6 +245,11 @@ export class EpochRunner {
       }),
     }));
   }
+}
+
+/** Without a rebalance that the member takes part in: it may be waiting for one, with its join lost on its way. */
+function isForgotten(error: unknown): boolean {
+  return error instanceof MillraceError && error.details['brokerErrorCode'] === ErrorCodes.UNKNOWN_MEMBER_ID;
 }
 
 /** Nothing when there are more upstream tasks than the metadata has room for: they say it again. */

@@ -271,6 +271,32 @@ describe('losing the membership', () => {
     expect(driver.get('join').claim.tasks).toEqual([]);
   });
 
+  describe('by UNKNOWN_MEMBER_ID of a commit', () => {
+    const forgotten = { kind: 'memberForgotten', memberId: 'me' } as const;
+
+    it('drops the tasks and asks the group at once', () => {
+      const driver = new Driver().stable('0_0').tell(forgotten);
+      expect(driver.kinds()).toEqual(['lost', 'join']);
+      expect(driver.get('join').claim.tasks).toEqual([]);
+    });
+
+    it('drops the tasks while a join is on its way, and waits for its answer', () => {
+      const driver = new Driver().stable('0_0').heartbeat(27);
+      const { attempt } = driver.get('join');
+      expect(driver.tell(forgotten).kinds()).toEqual(['lost']);
+      expect(driver.machine.ownedTasks).toEqual([]);
+      expect(driver.tell(forgotten).kinds()).toEqual([]);
+      driver.tell({ kind: 'transportFailed', attempt }).wait(1000).find();
+      expect(driver.get('join').claim.tasks).toEqual([]);
+    });
+
+    it('means nothing to who has another id by now', () => {
+      const driver = new Driver().stable('0_0').tell({ kind: 'memberForgotten', memberId: 'me before' });
+      expect(driver.kinds()).toEqual([]);
+      expect(driver.machine.ownedTasks.map(formatTaskId)).toEqual(['0_0']);
+    });
+  });
+
   // A static member is counted in although it has not joined; the leader gave its tasks to others, and its commit came after theirs.
   it('by a generation that went by without a static member drops the tasks, and joins again without them', () => {
     const driver = new Driver({ groupInstanceId: 'seat' }).stable('0_0', '0_1');

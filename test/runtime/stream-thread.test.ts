@@ -138,6 +138,32 @@ describe('an offset commit that the group refuses for its generation', () => {
   });
 });
 
+describe('an offset commit of a member that the group does not know', () => {
+  const endsWith = async (brokerErrorCode: number, renewed: boolean): Promise<readonly number[]> => {
+    rig = new ThreadRig();
+    const [a] = await rig.running('0_0');
+    a?.takes(1);
+    await rig.turns();
+    await rig.turns(100);
+    const [commit] = rig.commits;
+    if (commit === undefined) throw new Error('no commit');
+    rig.nextIdentity = async ({ generation }) => ({ ...rig.identity(), generation: generation + 1 });
+    if (renewed) await commit.renew?.(commit.member, 22);
+    commit.answer.reject(new MillraceError('MILL_TRANSACTION_ABORTED', 'refused', { details: { memberFenced: true, brokerErrorCode } }));
+    await rig.turns();
+    return rig.refused.map(({ generation }) => generation);
+  };
+
+  it('tells the member so, with the identity that was refused', async () => {
+    expect(await endsWith(25, false)).toEqual([7]);
+    expect(await endsWith(25, true)).toEqual([8]);
+  });
+
+  it('tells it nothing of other refusals', async () => {
+    expect(await endsWith(22, false)).toEqual([]);
+  });
+});
+
 describe('a revocation', () => {
   it('is answered after the commit of what its tasks did', async () => {
     rig = new ThreadRig();

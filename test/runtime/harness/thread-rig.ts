@@ -208,6 +208,8 @@ export class ThreadRig {
   session: 'ok' | 'lost' = 'ok';
   sessionQuestions: Deferred<'ok' | 'lost'> | null = null;
   generation = 7;
+  /** Identities of commits that the group does not know. */
+  readonly refused: GroupMemberIdentity[] = [];
   nextIdentity: (refused: GroupMemberIdentity) => Promise<GroupMemberIdentity | null> = async () => null;
   committedOffset = 0;
   readonly thread: StreamThread;
@@ -248,6 +250,7 @@ export class ThreadRig {
         commitIdentity: () => this.identity(),
         confirmSession: async () => this.sessionQuestions?.promise ?? this.session,
         identityAfter: (refused) => this.nextIdentity(refused),
+        commitRefused: (refused) => this.refused.push(refused),
       },
       metrics: this.metrics,
       now: () => this.now,
