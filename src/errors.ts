@@ -16,6 +16,7 @@ export const errorTable = {
   MILL_TOPOLOGY_MISMATCH:
     'Keep the names of what has not changed, or give the new topology another applicationId: docs/Guides/operations.md, “Rolling upgrades”.',
   MILL_TOPOLOGY_INVALID: 'Correct the topology as the message says.',
+  MILL_BATCH_UNFINISHED: 'Run the topology that was built for batch mode to its end (`runUntilEnd`) first, or use another applicationId.',
   MILL_TOPIC_MISSING: 'Create the topic before the app starts, or correct its name.',
   MILL_TOPIC_INCOMPATIBLE: 'Delete the internal topic if its content may go, or use another applicationId.',
   MILL_BROKER_UNREACHABLE: 'Check bootstrapServers, the network, TLS and SASL settings.',

@@ -300,6 +300,7 @@ export type { GlobalStoreOptions, SourceSpec, StateStoreOptions } from './topolo
 export type { SinkOptions } from './topology/sink-node.js';
 export type { SourceOptions } from './topology/source-node.js';
 export type {
+  ExecutionMode,
   GlobalStoreNode,
   Partitioner,
   ProcessorNode,

@@ -1,6 +1,7 @@
 import { defined } from '../processors/defined-result.js';
 import { checkOptions } from '../errors/checked-options.js';
 import { shapes } from './option-shapes.js';
+import { lastResultsOperator } from '../processors/last-results.js';
 import type { TableJoinKind } from '../processors/table-table-join.js';
 import { toStreamOperator } from '../processors/to-stream.js';
 import type { RecordMeta } from '../processors/record-meta.js';
@@ -10,6 +11,7 @@ import { requireFunction, requireKind } from './checked-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, TableState } from './dsl-context.js';
 import { operatorNode } from './graph/operator-node.js';
+import { lastResultsStore } from './last-results-store.js';
 import type { KStream } from './kstream.js';
 import type { KTable } from './ktable.js';
 import { groupTable } from './kgrouped-table-impl.js';
@@ -45,8 +47,10 @@ export class KTableImpl<K, V> implements KTable<K, V> {
   toStream(options: NamedOptions = {}): KStream<K, V> {
     checkOptions('toStream', options, shapes.named);
     const { graph } = this.#context;
-    const node = operatorNode(graph.nameOr(checkedName(options), prefix.toStream), toStreamOperator());
     const { keySerde, valueSerde, sources } = this.#state;
+    const name = graph.nameOr(checkedName(options), prefix.toStream);
+    const store = lastResultsStore(`${name}-results`, keySerde, valueSerde);
+    const node = operatorNode(name, toStreamOperator(), { inBatch: { supplier: lastResultsOperator(store.name), store } });
     graph.add(node, [this.#state.node]);
     return this.#context.stream({ name: node.name, keySerde, valueSerde, sources, repartitionRequired: false, node });
   }

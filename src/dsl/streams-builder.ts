@@ -5,7 +5,7 @@ import { loggerOption, silentLogger } from '../observability/logger.js';
 import { checkedSupplier } from '../processors/checked-supplier.js';
 import type { Processor } from '../processors/processor.js';
 import type { StoreSpec } from '../stores/store.js';
-import type { Topology } from '../topology/nodes.js';
+import type { ExecutionMode, Topology } from '../topology/nodes.js';
 import type { SourceOptions } from '../topology/source-node.js';
 import { checkedName } from './checked-name.js';
 import type { GlobalKTable } from './global-ktable.js';
@@ -30,6 +30,11 @@ import { storedView } from './table-view.js';
 export interface BuildOptions {
   /** What may be left out of the topology. Default: nothing. */
   readonly optimizations?: readonly Optimization[];
+  /**
+   * `batch`: each `toStream` of a table tells the last row of each key, and windows with `allowedLateness` their result, once, at the end of a bounded run; the app is run with
+   * `runUntilEnd`. What the last of several results of a key or window is does not depend on it. Default `streaming`.
+   */
+  readonly mode?: ExecutionMode;
   /** What to do when a store or an internal topic has a generated name, which changes when the topology does. Default `off`. */
   readonly explicitNames?: ExplicitNames;
   /** Gets the warning of `explicitNames: 'warn'`. Default: nobody. */
@@ -38,6 +43,7 @@ export interface BuildOptions {
 
 const buildShape = {
   optimizations: list,
+  mode: oneOf('streaming', 'batch'),
   explicitNames: oneOf('require', 'warn', 'off'),
   logger: loggerOption,
 } satisfies ShapeOf<BuildOptions>;
@@ -178,9 +184,9 @@ export class StreamsBuilder {
    */
   build(options: BuildOptions = {}): Topology {
     checkOptions('build', options, buildShape);
-    const { explicitNames = 'off', logger = silentLogger, optimizations = [] } = options;
-    checkExplicitNames(this.#handles.graph, explicitNames, logger);
-    return writeGraph(this.#handles.graph, optimizations);
+    const { explicitNames = 'off', logger = silentLogger, optimizations = [], mode = 'streaming' } = options;
+    checkExplicitNames(this.#handles.graph, mode, explicitNames, logger);
+    return writeGraph(this.#handles.graph, optimizations, mode);
   }
 }
 

@@ -1,12 +1,13 @@
 import { checkOptions } from '../errors/checked-options.js';
 import { windowOperator } from '../processors/event-time/window-operator.js';
+import type { OperatorSupplier } from '../processors/operator.js';
 import { passThroughOperator } from '../processors/pass-through.js';
 import { resultAtOnce, resultsAtOnce } from '../processors/result-at-once.js';
 import { aggregateAtOnce } from '../processors/state/aggregate-at-once.js';
 import type { AggregateFunction } from '../processors/state/aggregate-function.js';
 import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js';
 import type { Trigger } from '../processors/windowing/trigger.js';
-import { eventTimeTrigger, neverTrigger, processingTimeTrigger } from '../processors/windowing/triggers/time-triggers.js';
+import { afterLateRecords, eventTimeTrigger, neverTrigger, processingTimeTrigger } from '../processors/windowing/triggers/time-triggers.js';
 import { aggregatedContents, evictedContents, folded, listedContents } from '../processors/windowing/window-contents.js';
 import type { WindowInfo } from '../processors/windowing/window-context.js';
 import { checkWindows, windowStates, type WindowDefinition } from '../processors/windowing/window-engine.js';
@@ -145,12 +146,9 @@ export class WindowedStreamImpl<K, V> {
     const { parent, sources } = grouped.inputFor(graph, storeName);
     if (this.#assigner.time === 'event' && this.#assigner.defaultTrigger !== 'never') requireWatermarks(graph, sources, name);
     const sides = options.sideOutputLate === true ? { results: `${name}-results`, late: `${name}-late` } : null;
-    const node = statefulNode(
-      name,
-      windowOperator({ storeName, states, definition, sides: sides && { ...sides, late: [sides.late] } }),
-      store,
-      { usesEventTime: true },
-    );
+    const operator = (windows: WindowDefinition<K, V, C, R>): OperatorSupplier =>
+      windowOperator({ storeName, states, definition: windows, sides: sides && { ...sides, late: [sides.late] } });
+    const node = statefulNode(name, operator(definition), store, { usesEventTime: true, inBatch: operator(firedOnce(definition)) });
     graph.add(node, [parent]);
     const resultSerde = this.#assigner.size === null ? null : windowedKeySerde(keySerde, this.#assigner.size);
     const stream = <KS, VS>(of: GraphNode, serdes: Pick<Parameters<DslContext['stream']>[0], 'keySerde' | 'valueSerde'>): KStream<KS, VS> =>
@@ -165,6 +163,12 @@ export class WindowedStreamImpl<K, V> {
       late: stream<K, V>(late, { keySerde, valueSerde: this.#grouped.fields.valueSerde }),
     };
   }
+}
+
+/** In batch mode a window waits for its late records before it fires, so that it fires once. What triggers of users' own say is left as it is. */
+function firedOnce<K, V, C, R>(definition: WindowDefinition<K, V, C, R>): WindowDefinition<K, V, C, R> {
+  const { trigger, allowedLateness } = definition;
+  return trigger === eventTimeTrigger() && allowedLateness > 0 ? { ...definition, trigger: afterLateRecords(allowedLateness) } : definition;
 }
 
 function defaultTrigger<V>({ defaultTrigger: trigger }: WindowAssigner<V>): Trigger<V> {

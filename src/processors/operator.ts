@@ -47,6 +47,8 @@ export interface Operator<K = unknown, V = unknown> extends Downstream<K, V> {
    * Absent for operators that wait for nothing.
    */
   onEndOfInput?(): MaybeAsync;
+  /** True when `onEndOfInput` has told a portion of what there is: it is called again, perhaps in a later epoch. */
+  readonly hasMoreResults?: boolean;
   /** Of operators that go on with a record after `process` has returned. */
   readonly unfinished?: UnfinishedWork;
   /** Called once when the task is closed, also after a failure. Must not forward. */

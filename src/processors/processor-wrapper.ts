@@ -109,6 +109,10 @@ export class WrappedOperator implements EveryMember {
     return this.operator.onEndOfInput?.();
   }
 
+  get hasMoreResults(): boolean {
+    return this.operator.hasMoreResults === true;
+  }
+
   close(): MaybeAsync {
     const closing = this.operator.close?.();
     if (closing === undefined) {

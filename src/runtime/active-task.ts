@@ -19,6 +19,8 @@ export interface TaskBarrier {
   readonly watermark: number;
   /** How the task has ended its input; null when it has not. */
   readonly ended: InputEnd | null;
+  /** In batch mode, until the task has told its final results. */
+  readonly holdsResults: boolean;
 }
 
 /** Where a store's changes go, or, for a source topic, come from. */
@@ -82,6 +84,7 @@ export class ActiveTask {
       marks: positions.map(({ marks }) => marks),
       watermark: this.task.watermark(),
       ended: this.task.ended,
+      holdsResults: this.task.holdsResults,
     };
   }
 

@@ -240,6 +240,7 @@ export class EpochRunner {
         partitionTime: barrier.partitionTimes[index] ?? -1,
         watermark: barrier.watermark,
         ended: barrier.ended,
+        holdsResults: barrier.holdsResults,
         topicId: barrier.topicIds[index] ?? null,
         ...textOf(barrier.marks[index] ?? null),
       }),

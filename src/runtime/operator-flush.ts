@@ -31,19 +31,27 @@ export class OperatorFlush {
     });
   }
 
-  /** Final results of one stage: what operators hold, then their stream-time punctuations once more, at the time that was reached. */
-  async endStage({ operators }: TimeStage): Promise<void> {
-    for (const { name, operator, guard } of operators) {
+  /**
+   * Final results of one stage, as far as `ending` is not through with it: what operators hold, then their stream-time punctuations once more, at the time that was reached. Returns early
+   * when one has more to tell than a portion.
+   */
+  async endStage(stage: TimeStage): Promise<void> {
+    const { operators } = stage;
+    while (this.ending.operatorsEnded < operators.length) {
+      const { name, operator, guard } = operators[this.ending.operatorsEnded] as NamedOperator;
       const { streamTime } = this.group;
       this.record.enterTimer(Math.max(0, streamTime));
       this.isOn = true;
       await operator.flush?.();
       this.isOn = false;
       await guard?.punctuate(() => operator.onEndOfInput?.(), Math.max(0, streamTime));
+      if (operator.hasMoreResults === true) return;
       // Behind a timer that failed and is given up, at the time that the end has brought.
       while (operator.hasDueTimers === true) await guard?.punctuate(() => operator.onWatermark?.(-Infinity), Math.max(0, streamTime));
       if (streamTime >= 0) for (const fire of this.ending.punctuatorsOf(name)) await fire(streamTime);
+      this.ending.operatorsEnded++;
     }
+    this.ending.stageEnded();
   }
 
   private from(index: number): MaybeAsync {

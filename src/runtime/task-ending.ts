@@ -14,6 +14,8 @@ export class TaskEnding {
   reached: InputEnd | null = null;
   private asked: InputEnd = 'read';
   private left: readonly TimeStage[] | null = null;
+  /** Operators of the first stage left that have ended. */
+  operatorsEnded = 0;
   /** Schedules in stream time, by node: they fire once more at the end. */
   private readonly schedules = new Map<string, Set<Punctuator>>();
 
@@ -27,6 +29,7 @@ export class TaskEnding {
     if (this.left !== null || this.reached === 'final' || this.reached === end) return;
     this.asked = end;
     this.left = stages;
+    this.operatorsEnded = 0;
   }
 
   /** A record came: the end is still to come. */
@@ -38,16 +41,20 @@ export class TaskEnding {
   /** The stage to end now, or that the end has just been reached; null when there is nothing to do: not asked for, done before, or calls are unfinished. */
   next(unfinished: number): TimeStage | 'reached' | null {
     if (this.left === null) return null;
-    const [stage, ...rest] = this.left;
+    const [stage] = this.left;
     if (stage === undefined) {
       if (unfinished > 0) return null;
       this.left = null;
       this.reached = this.asked;
       return 'reached';
     }
-    if (stage.gates.some(({ size }) => size > 0)) return null;
-    this.left = rest;
-    return stage;
+    return stage.gates.some(({ size }) => size > 0) ? null : stage;
+  }
+
+  /** The first stage that is left has told all that its operators held. */
+  stageEnded(): void {
+    this.operatorsEnded = 0;
+    this.left = this.left?.slice(1) ?? null;
   }
 
   watch(node: string, punctuator: Punctuator, scheduled: Cancellable): Cancellable {

@@ -118,7 +118,8 @@ export class TaskOpener {
       const { topic, partition, sourceNode, senders } = input;
       const end = this.options.endOf(topic, partition);
       if (known !== undefined && known.offset >= 0) {
-        const { partitionTime = -1, watermark, topicId, marks = '', ended } = decodeCommittedMetadata(known.metadata) ?? {};
+        const { partitionTime = -1, watermark, topicId, marks = '', ended, holdsResults } = decodeCommittedMetadata(known.metadata) ?? {};
+        if (holdsResults === true) mustTellResults(plan);
         const { offset } = known;
         inputs.push({
           topic,
@@ -165,6 +166,14 @@ export class TaskOpener {
     }
     return answer.offset;
   }
+}
+
+/** Another topology has no use for what a run in batch mode holds: it would never be told. @throws MILL_BATCH_UNFINISHED */
+function mustTellResults({ id, topology }: TaskPlan): void {
+  if (topology.mode === 'batch') return;
+  throw new MillraceError('MILL_BATCH_UNFINISHED', `Task ${id} holds results of a run in batch mode that has not come to its end.`, {
+    details: { task: id },
+  });
 }
 
 /** A source topic that is a changelog too is state up to the committed offset, and input from there on; without one nothing of it is state. */

@@ -113,6 +113,11 @@ export class Task implements TaskScope {
     return this.ending.reached;
   }
 
+  /** In batch mode, until final results are told. */
+  get holdsResults(): boolean {
+    return this.options.topology.mode === 'batch' && this.ended !== 'final';
+  }
+
   /** The inputs are read to their ends. Once nothing is unfinished operators emit what waits for time, for `final`; `run` does it, and then `ended` says so. */
   endInput(end: InputEnd): void {
     this.ending.request(end, end === 'final' ? this.stages : []);

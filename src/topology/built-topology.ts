@@ -1,15 +1,25 @@
 import { describeTopology } from './description.js';
-import type { GlobalStoreNode, RepartitionTopic, StoreNode, SubTopology, Topology, TopicRef, TopologyNode } from './nodes.js';
+import type {
+  ExecutionMode,
+  GlobalStoreNode,
+  RepartitionTopic,
+  StoreNode,
+  SubTopology,
+  Topology,
+  TopicRef,
+  TopologyNode,
+} from './nodes.js';
 import { topologyToJson } from './topology-json.js';
 
 /** What a topology is made of. */
 export type TopologyParts = Pick<
   Topology,
-  'nodes' | 'stores' | 'globalStores' | 'repartitionTopics' | 'copartitionGroups' | 'copartitionedSources' | 'subTopologies'
+  'mode' | 'nodes' | 'stores' | 'globalStores' | 'repartitionTopics' | 'copartitionGroups' | 'copartitionedSources' | 'subTopologies'
 >;
 
 /** The one implementation of `Topology`; made by `TopologyBuilder.build`. */
 export class BuiltTopology implements Topology {
+  readonly mode: ExecutionMode;
   readonly nodes: ReadonlyMap<string, TopologyNode>;
   readonly stores: ReadonlyMap<string, StoreNode>;
   readonly globalStores: ReadonlyMap<string, GlobalStoreNode>;
@@ -19,6 +29,7 @@ export class BuiltTopology implements Topology {
   readonly subTopologies: readonly SubTopology[];
 
   constructor(parts: TopologyParts) {
+    this.mode = parts.mode;
     this.nodes = parts.nodes;
     this.stores = parts.stores;
     this.globalStores = parts.globalStores;

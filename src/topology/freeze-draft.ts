@@ -27,6 +27,7 @@ export function freezeDraft(draft: TopologyDraft): Topology {
   const subTopologies = subTopologiesOf(nodes, idOf);
   checkEventTimeLoops(draft.repartitionTopics, subTopologies);
   return new BuiltTopology({
+    mode: 'streaming',
     nodes,
     stores: freezeStores(draft),
     globalStores: freezeGlobalStores(draft, idOf),

@@ -122,8 +122,15 @@ export interface SubTopology {
   readonly stores: readonly string[];
 }
 
+/**
+ * How results of tables are told. `streaming`: as they change. `batch`: once a key, at the end of a bounded run; an app of such a topology is run with `runUntilEnd`.
+ */
+export type ExecutionMode = 'streaming' | 'batch';
+
 /** What `build()` gives and `StreamsApp` runs: frozen data. */
 export interface Topology {
+  /** What it was built for. */
+  readonly mode: ExecutionMode;
   readonly nodes: ReadonlyMap<string, TopologyNode>;
   readonly stores: ReadonlyMap<string, StoreNode>;
   readonly globalStores: ReadonlyMap<string, GlobalStoreNode>;

@@ -25,6 +25,8 @@ export interface CommittedMetadata {
   readonly marks?: string;
   /** How the task had ended its input at this offset, in a bounded run; absent or null when it had not. */
   readonly ended?: InputEnd | null;
+  /** Results are held until the end of the input, in batch mode; absent when there are none. */
+  readonly holdsResults?: boolean;
   /** Fields of other versions, kept as they are. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
@@ -36,7 +38,7 @@ const PREFIX = 'millrace1';
 
 /** @throws MILL_INVARIANT when it gets longer than a broker takes */
 export function encodeCommittedMetadata(metadata: CommittedMetadata): string {
-  const { epoch, transactionalId, partitionTime, watermark, topicId, marks, ended, extra } = metadata;
+  const { epoch, transactionalId, partitionTime, watermark, topicId, marks, ended, holdsResults, extra } = metadata;
   const fields = {
     ...extra,
     e: epoch,
@@ -46,6 +48,7 @@ export function encodeCommittedMetadata(metadata: CommittedMetadata): string {
     ...(topicId ? { i: topicId } : {}),
     ...(marks === undefined ? {} : { u: marks }),
     ...(ended ? { x: ended } : {}),
+    ...(holdsResults === true ? { h: 1 } : {}),
   };
   const text = PREFIX + JSON.stringify(fields);
   if (Buffer.byteLength(text) >= MAX_METADATA_BYTES) {
@@ -62,7 +65,17 @@ export function decodeCommittedMetadata(text: string | null): CommittedMetadata 
   if (text === null || !text.startsWith(PREFIX)) return null;
   const fields = parseFields(text.slice(PREFIX.length));
   if (fields === null) return null;
-  const { e: epoch, p: partitionTime, t: transactionalId = null, m: watermark, i: topicId, u: marks, x: ended, ...extra } = fields;
+  const {
+    e: epoch,
+    p: partitionTime,
+    t: transactionalId = null,
+    m: watermark,
+    i: topicId,
+    u: marks,
+    x: ended,
+    h: holds,
+    ...extra
+  } = fields;
   if (!Number.isSafeInteger(epoch) || !Number.isSafeInteger(partitionTime)) return null;
   if (transactionalId !== null && typeof transactionalId !== 'string') return null;
   const known = {
@@ -73,6 +86,7 @@ export function decodeCommittedMetadata(text: string | null): CommittedMetadata 
     ...(typeof topicId === 'string' ? { topicId } : {}),
     ...(typeof marks === 'string' ? { marks } : {}),
     ...decodedEnd(ended),
+    ...(holds === 1 ? { holdsResults: true } : {}),
   };
   return Object.keys(extra).length === 0 ? known : { ...known, extra };
 }

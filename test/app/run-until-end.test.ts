@@ -1,88 +1,24 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { RunSummary, RunUntilEndOptions } from '../../src/app/run-until-end.js';
-import { StreamsApp } from '../../src/app/streams-app.js';
+import { describe, expect, it } from '@jest/globals';
+import type { RunUntilEndOptions } from '../../src/app/run-until-end.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { untilWindowCloses } from '../../src/dsl/suppressed.js';
-import { silentLogger } from '../../src/observability/logger.js';
 import { serdes } from '../../src/serdes/serdes.js';
-import { inMemoryKafka, type InMemoryKafka } from '../../src/testing/in-memory-kafka/in-memory-kafka.js';
+import { InMemoryDirectory } from '../../src/testing/in-memory-kafka/in-memory-directory.js';
 import { Random } from '../../src/testing/in-memory-kafka/random.js';
 import { joinWindows } from '../../src/time/join-windows.js';
 import { tumbling } from '../../src/time/time-windows.js';
 import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
 import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
 import type { Topology } from '../../src/topology/nodes.js';
-import { InMemoryDirectory } from '../../src/testing/in-memory-kafka/in-memory-directory.js';
-import { SimulatedProcess, VirtualWorld } from '../simulation/virtual-world.js';
+import { boundedRuns, type BoundedRuns, type Running } from './harness/bounded-runs.js';
 
 const texts = { keySerde: serdes.string, valueSerde: serdes.string };
 
-let world: VirtualWorld;
-let kafka: InMemoryKafka;
-beforeEach(() => {
-  world = new VirtualWorld(new Random(5));
-  kafka = inMemoryKafka({ seed: 3, clock: world.clockOf(world.outside), minSessionTimeoutMs: 100 });
-  for (const topic of ['in', 'other', 'out', 'finals', 'counts']) kafka.createTopic(topic, 2);
-  world.install();
-});
-afterEach(() => {
-  world.uninstall();
-});
-
-interface Running {
-  readonly process: SimulatedProcess;
-  readonly app: StreamsApp;
-  summary: RunSummary | null;
-  error: Error | null;
-}
-
-function begin(topology: Topology, options: RunUntilEndOptions = {}, disk = new InMemoryDirectory('one')): Running {
-  const process = new SimulatedProcess(disk.processId);
-  return world.as(process, () => {
-    const app = new StreamsApp(
-      topology,
-      {
-        applicationId: 'app',
-        bootstrapServers: 'memory:9092',
-        storeEngine: 'memory',
-        logger: silentLogger,
-        sessionTimeout: 1000,
-        heartbeatInterval: 300,
-        transactionTimeout: 2000,
-      },
-      {
-        openPort: ({ clientId }) => kafka.port({ clientId, clock: world.clockOf(process), faults: { delayMs: [0.2, 2] } }),
-        openDirectory: () => Promise.resolve(disk),
-      },
-    );
-    const running: Running = { process, app, summary: null, error: null };
-    app.runUntilEnd(options).then(
-      (summary) => {
-        running.summary = summary;
-      },
-      (error: unknown) => {
-        running.error = error as Error;
-      },
-    );
-    return running;
-  });
-}
-
-async function finished(...all: Running[]): Promise<void> {
-  const done = await world.run(300_000, () => all.every(({ summary, error }) => summary !== null || error !== null));
-  if (!done) throw new Error(`not at the end: ${all.map(({ app }) => app.state).join(', ')}`);
-  for (const { error } of all) if (error !== null) throw error;
-}
-
-const lines = (topic: string): string[] =>
-  kafka.records(topic, 'read_committed').map(({ key, value }) => `${String(key)}=${String(value)}`);
-
-function feed(topic: string, records: readonly (readonly [key: string, value: string, timestamp: number])[]): void {
-  kafka.produce(
-    topic,
-    records.map(([key, value, timestamp]) => ({ key, value, timestamp })),
-  );
-}
+const runs = boundedRuns();
+const begin = (...given: Parameters<BoundedRuns['begin']>): Running => runs.current.begin(...given);
+const finished = (...all: Running[]): Promise<void> => runs.current.finished(...all);
+const lines = (topic: string): string[] => runs.current.lines(topic);
+const feed = (...given: Parameters<BoundedRuns['feed']>): void => runs.current.feed(...given);
 
 /** Final windows, a count through a repartition topic whose windows are told once more, and calls on the way. */
 function job(): Topology {
@@ -148,7 +84,7 @@ describe('runUntilEnd', () => {
   it('leaves records that come later to the next run', async () => {
     feed('in', records(0, 50));
     const first = begin(job(), { finalResults: false });
-    await world.run(20, () => first.app.state === 'running');
+    await runs.current.world.run(20, () => first.app.state === 'running');
     feed('in', records(50, 50));
     await finished(first);
     const { in: ends } = first.summary?.offsets as Record<string, Record<number, number>>;
@@ -175,7 +111,7 @@ describe('runUntilEnd', () => {
     const disk = new InMemoryDirectory('one');
     for (let kill = 0; kill < 6; kill++) {
       const run = begin(job(), {}, disk);
-      await world.run(random.int(50, 900));
+      await runs.current.world.run(random.int(50, 900));
       run.process.isDead = true;
     }
     await finished(begin(job(), {}, disk));
@@ -186,8 +122,8 @@ describe('runUntilEnd', () => {
   it('several instances share the work and all come to the end', async () => {
     const all = records(0, 300);
     feed('in', all);
-    const runs = ['one', 'two', 'three'].map((name) => begin(job(), {}, new InMemoryDirectory(name)));
-    await finished(...runs);
+    const three = ['one', 'two', 'three'].map((name) => begin(job(), {}, new InMemoryDirectory(name)));
+    await finished(...three);
     expect(lines('finals').sort()).toEqual(wanted(all, ([key]) => key));
     expect(lines('counts').sort()).toEqual(wanted(all, ([, value]) => value));
   });
@@ -209,8 +145,8 @@ describe('runUntilEnd', () => {
       ['2', 'b-2', 2],
       ['3', 'c-3', 2],
     ]);
-    const runs = ['one', 'two'].map((name) => begin(builder.build(), {}, new InMemoryDirectory(name)));
-    await finished(...runs);
+    const two = ['one', 'two'].map((name) => begin(builder.build(), {}, new InMemoryDirectory(name)));
+    await finished(...two);
     const rows = new Map(lines('out').map((line) => line.split('=') as [string, string]));
     expect([...rows].sort()).toEqual([
       ['1', 'a-1+Ada'],
@@ -288,14 +224,14 @@ describe('runUntilEnd', () => {
       .mapValuesAsync(() => new Promise<string>(() => undefined), { name: 'held', valueSerde: serdes.string })
       .to('out', texts);
     const closed = begin(held.build());
-    await world.run(3000);
-    world.as(closed.process, () => void closed.app.close());
+    await runs.current.world.run(3000);
+    runs.current.world.as(closed.process, () => void closed.app.close());
     await expect(finished(closed)).rejects.toMatchObject({ code: 'MILL_STATE_INVALID' });
 
     const stop = new AbortController();
     const aborted = begin(held.build(), { signal: stop.signal }, new InMemoryDirectory('two'));
-    await world.run(3000);
-    world.as(aborted.process, () => {
+    await runs.current.world.run(3000);
+    runs.current.world.as(aborted.process, () => {
       stop.abort(new Error('enough'));
     });
     await expect(finished(aborted)).rejects.toThrow('enough');

@@ -21,6 +21,7 @@ function complete(): { operator: Required<Operator>; called: string[] } {
     ignoresValue: true,
     keepsRecords: true,
     hasDueTimers: true,
+    hasMoreResults: true,
     unfinished: { size: 0, isFull: false, ready: null, oldest: null, begin: () => undefined, results: { process: () => undefined } },
     init: note('init'),
     process: note('process'),

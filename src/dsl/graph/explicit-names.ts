@@ -4,6 +4,7 @@
  */
 import { MillraceError } from '../../errors.js';
 import type { Logger } from '../../observability/logger.js';
+import type { ExecutionMode } from '../../topology/nodes.js';
 import type { StreamGraph } from './stream-graph.js';
 
 /** What the names of a foreign-key join's topics end with. */
@@ -12,18 +13,18 @@ const topicSuffix = '-topic';
 /** `require` refuses generated names of stores and internal topics, `warn` logs them, `off` takes them. */
 export type ExplicitNames = 'require' | 'warn' | 'off';
 
-/** @throws MILL_TOPOLOGY_NAME_REQUIRED naming every operator that lacks a name, when `mode` is `require`. */
-export function checkExplicitNames(graph: StreamGraph, mode: ExplicitNames, logger: Logger): void {
-  if (mode === 'off') return;
-  const lacking = namesLacking(graph);
+/** @throws MILL_TOPOLOGY_NAME_REQUIRED naming every operator that lacks a name, when `names` is `require`. */
+export function checkExplicitNames(graph: StreamGraph, mode: ExecutionMode, names: ExplicitNames, logger: Logger): void {
+  if (names === 'off') return;
+  const lacking = namesLacking(graph, mode);
   if (lacking.length === 0) return;
   const message = `Names are missing for: ${lacking.map(({ text }) => text).join('; ')}.`;
-  if (mode === 'require')
+  if (names === 'require')
     throw new MillraceError('MILL_TOPOLOGY_NAME_REQUIRED', message, { details: { operators: lacking.map(({ operator }) => operator) } });
   logger.warn({ operators: lacking.map(({ operator }) => operator) }, message);
 }
 
-function namesLacking(graph: StreamGraph): { readonly operator: string; readonly text: string }[] {
+function namesLacking(graph: StreamGraph, mode: ExecutionMode): { readonly operator: string; readonly text: string }[] {
   const lacking: { readonly operator: string; readonly text: string }[] = [];
   for (const { node } of graph.links.values()) {
     if (node.kind === 'repartition' || node.kind === 'tableRepartition') {
@@ -60,6 +61,9 @@ function namesLacking(graph: StreamGraph): { readonly operator: string; readonly
     } else if (node.kind === 'tableJoin') {
       if (node.buffer !== null && graph.isGenerated(node.name))
         lacking.push({ operator: node.name, text: `store ${node.buffer.name} of ${node.name} (set \`name\`)` });
+    } else if (node.kind === 'operator') {
+      if (mode === 'batch' && node.inBatch !== null && graph.isGenerated(node.name))
+        lacking.push({ operator: node.name, text: `store ${node.inBatch.store.name} of ${node.name} (set \`name\` of \`toStream\`)` });
     } else if ('store' in node && node.store !== null && graph.isGenerated(node.store.name)) {
       const kept = node.kind === 'globalTable' || graph.isKept(node);
       if (kept) lacking.push({ operator: node.name, text: `store ${node.store.name} of ${node.name} (set \`materialized.storeName\`)` });

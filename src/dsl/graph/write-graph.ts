@@ -3,7 +3,8 @@
  * sub-topologies and with them the tasks.
  */
 import { MillraceError } from '../../errors.js';
-import type { Topology } from '../../topology/nodes.js';
+import type { ExecutionMode, Topology } from '../../topology/nodes.js';
+import { BuiltTopology } from '../../topology/built-topology.js';
 import { TopologyBuilder } from '../../topology/topology-builder.js';
 import { writeAsync } from './async-node.js';
 import { writeBroadcast } from './broadcast-node.js';
@@ -38,8 +39,8 @@ import { writeTableTableJoin } from './table-table-join-node.js';
  */
 export type Optimization = 'singleStoreSelfJoin' | 'mergeRepartitions' | 'reuseSourceTopics';
 
-export function writeGraph(graph: StreamGraph, optimizations: readonly Optimization[] = []): Topology {
-  return new GraphWriter(graph, optimizations).write();
+export function writeGraph(graph: StreamGraph, optimizations: readonly Optimization[] = [], mode: ExecutionMode = 'streaming'): Topology {
+  return new GraphWriter(graph, optimizations, mode).write();
 }
 
 class GraphWriter {
@@ -54,6 +55,7 @@ class GraphWriter {
   constructor(
     private readonly graph: StreamGraph,
     optimizations: readonly Optimization[],
+    private readonly mode: ExecutionMode,
   ) {
     this.#standIns = sharedSources(graph);
     this.#links = graph.links;
@@ -73,7 +75,7 @@ class GraphWriter {
     while (waiting.size > 0) this.#write(firstByPriority(waiting, this.#isReady), waiting);
     const byName = new Map([...this.#renamed, ...[...this.#standIns].map(([node, standIn]) => [node.name, standIn.name] as const)]);
     for (const sources of this.graph.copartitioned) this.#builder.copartition(sources.map((name) => byName.get(name) ?? name));
-    return this.#builder.build();
+    return new BuiltTopology({ ...this.#builder.build(), mode: this.mode });
   }
 
   #write(link: GraphLink, waiting: Set<GraphLink>): void {
@@ -115,13 +117,13 @@ class GraphWriter {
         writeStateStore(node, this.#builder);
         break;
       case 'operator':
-        writeOperator(node, this.#builder, parents);
+        writeOperator(node, this.#builder, parents, this.mode);
         break;
       case 'async':
         writeAsync(node, this.#builder, parents);
         break;
       case 'stateful':
-        writeStateful(node, this.#builder, parents);
+        writeStateful(node, this.#builder, parents, this.mode);
         break;
       case 'connected':
         writeConnected(node, this.#builder, parents);

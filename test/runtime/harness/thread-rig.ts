@@ -103,6 +103,7 @@ class PlayedActiveTask {
       marks: [null],
       watermark: -Infinity,
       ended: null,
+      holdsResults: false,
     };
   }
 

@@ -1,0 +1,186 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
+import { serdes } from '../../src/serdes/serdes.js';
+import type { TimestampedKeyValueStore } from '../../src/stores/store.js';
+import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
+import { tumbling } from '../../src/time/time-windows.js';
+import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
+import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
+import { sessionEventTime } from '../../src/time/windowing/session-windows.js';
+import { strings, write, type Input } from './run-topology.js';
+
+interface Told {
+  /** Before the end. */
+  readonly early: readonly string[];
+  readonly atEnd: readonly string[];
+}
+
+async function run(
+  declare: (builder: StreamsBuilder) => void,
+  inputs: readonly Input[],
+  mode: 'streaming' | 'batch',
+  emit: 'onUpdate' | 'onCommit' = 'onCommit',
+): Promise<Told> {
+  const builder = new StreamsBuilder();
+  declare(builder);
+  await using driver = new TopologyTestDriver(builder.build({ mode }), { emit });
+  const out = driver.outputTopic('out', strings);
+  const told = (): string[] => out.readAll().map(({ key, value, timestamp }) => `${String(key)}=${String(value)}@${timestamp}`);
+  for (const [index, [key, value, timestamp, topic = 'in']] of inputs.entries()) {
+    await driver.inputTopic(topic, strings).pipe(key, value, { timestamp });
+    if (index % 3 === 2) await driver.commit();
+  }
+  await driver.commit();
+  const early = told();
+  await driver.endInput();
+  return { early, atEnd: told() };
+}
+
+/** The relation that a changelog of `key=value@timestamp` makes. */
+function relation(told: Told): Map<string, string> {
+  const rows = new Map<string, string>();
+  for (const line of [...told.early, ...told.atEnd]) {
+    const [key, rest] = [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)];
+    if (rest.startsWith('null@')) rows.delete(key);
+    else rows.set(key, rest);
+  }
+  return rows;
+}
+
+const inputs = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.option(fc.constantFrom('x', 'y', 'z')), fc.nat(300)), {
+  maxLength: 30,
+});
+
+const topologies: readonly (readonly [string, (builder: StreamsBuilder) => void])[] = [
+  ['a count', (builder) => write(builder.stream('in', strings).groupByKey().count())],
+  ['a source table', (builder) => write(builder.table('in', strings))],
+  [
+    'a filtered table',
+    (builder) => write(builder.table('in', { ...strings, materialized: { storeName: 't' } }).filter((value) => value !== 'x')),
+  ],
+  [
+    'a table grouped anew',
+    (builder) =>
+      write(
+        builder
+          .table('in', strings)
+          .groupBy((value, key) => [value, key], strings)
+          .count(),
+      ),
+  ],
+  [
+    'windows of stream time',
+    (builder) =>
+      write(
+        builder
+          .stream('in', strings)
+          .groupByKey()
+          .windowedBy(tumbling({ size: 100, grace: 50 }))
+          .count(),
+      ),
+  ],
+  [
+    'a join of tables',
+    (builder) => {
+      const left = builder.table('in', strings);
+      write(
+        left.outerJoin(
+          left.mapValues((value) => `${value}2`),
+          (one, other) => `${String(one)}+${String(other)}`,
+          { materialized: { valueSerde: serdes.string } },
+        ),
+      );
+    },
+  ],
+];
+
+describe('batch mode', () => {
+  it.each(topologies)('%s: the relation of streaming, each key told once and at the end', async (_name, declare) => {
+    await fc.assert(
+      fc.asyncProperty(inputs, fc.constantFrom('onUpdate' as const, 'onCommit' as const), async (records, emit) => {
+        const batch = await run(declare, records, 'batch', emit);
+        const streaming = await run(declare, records, 'streaming', emit);
+        expect(relation(batch)).toEqual(relation(streaming));
+        expect(batch.early).toEqual([]);
+        const keys = batch.atEnd.map((line) => line.slice(0, line.indexOf('=')));
+        expect(keys).toEqual([...new Set(keys)]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('tells the latest rows of a versioned table, whatever came last', async () => {
+    const declare = (builder: StreamsBuilder): void =>
+      write(builder.table('in', { ...strings, materialized: { storeName: 'v', historyRetention: 1000 } }));
+    const rows: Input[] = [
+      ['a', 'new', 20],
+      ['a', 'old', 10],
+      ['b', null, 20],
+      ['b', 'old', 10],
+    ];
+    expect(await run(declare, rows, 'batch')).toEqual({ early: [], atEnd: ['a=new@20', 'b=null@20'] });
+  });
+
+  it('tells more keys than a portion has, in the order of their bytes', async () => {
+    const keys = Array.from({ length: 25_000 }, (_, i) => `k${String(i).padStart(5, '0')}`);
+    const builder = new StreamsBuilder();
+    write(builder.table('in', strings));
+    await using driver = new TopologyTestDriver(builder.build({ mode: 'batch' }));
+    for (const key of keys.toReversed()) await driver.inputTopic('in', strings).pipe(key, 'v', { timestamp: 1 });
+    const out = driver.outputTopic('out', strings);
+    await driver.endInput();
+    expect(out.readAll().map(({ key }) => key)).toEqual(keys);
+    await driver.endInput();
+    expect(out.readAll()).toEqual([]);
+  });
+
+  it('keeps nothing of what was told', async () => {
+    const builder = new StreamsBuilder();
+    builder.table('in', strings).toStream({ name: 'rows' }).to('out', strings);
+    await using driver = new TopologyTestDriver(builder.build({ mode: 'batch' }));
+    await driver.inputTopic('in', strings).pipe('a', 'x', { timestamp: 1 });
+    const waiting = await driver.store<TimestampedKeyValueStore<string, unknown>>('rows-results');
+    expect(waiting.approximateEntryCount()).toBe(1);
+    await driver.endInput();
+    expect(waiting.approximateEntryCount()).toBe(0);
+  });
+
+  const late: Input[] = [
+    ['a', '1', 10],
+    ['a', '2', 150],
+    ['a', '3', 20],
+    ['a', '4', 30],
+  ];
+  const joined = { initial: () => '', add: (all: string, value: string) => all + value, result: (all: string) => all };
+
+  it('fires a window with allowed lateness once, late records included', async () => {
+    const declare = (builder: StreamsBuilder): void => {
+      builder
+        .stream('in', { ...strings, watermarks: watermarks.monotonous() })
+        .keyBy()
+        .window(tumblingEventTime({ size: 100 }), { allowedLateness: 1000 })
+        .aggregate(joined, { name: 'w', accumulatorSerde: serdes.string })
+        .map((value, { key, window }) => [`${key}@${window.start}`, value] as [string, string], strings)
+        .to('out', strings);
+    };
+    const streaming = await run(declare, late, 'streaming');
+    expect(streaming.early).toEqual(['a@0=1@99', 'a@0=13@99', 'a@0=134@99']);
+    const batch = await run(declare, late, 'batch');
+    expect([...batch.early, ...batch.atEnd]).toEqual(['a@0=134@99', 'a@100=2@199']);
+  });
+
+  it('fires a session that late records have made longer once', async () => {
+    const declare = (builder: StreamsBuilder): void => {
+      builder
+        .stream('in', { ...strings, watermarks: watermarks.monotonous() })
+        .keyBy()
+        .window(sessionEventTime({ gap: 30 }), { allowedLateness: 1000 })
+        .aggregate({ ...joined, merge: (one: string, other: string) => one + other }, { name: 'w', accumulatorSerde: serdes.string })
+        .map((value, { key, window }) => [`${key}@${window.start}-${window.end}`, value] as [string, string], strings)
+        .to('out', strings);
+    };
+    const batch = await run(declare, late, 'batch');
+    expect([...batch.early, ...batch.atEnd]).toEqual(['a@10-60=134@59', 'a@150-180=2@179']);
+  });
+});
