@@ -5,7 +5,6 @@ import type { StandbyProgress } from '../runtime/standby-listener.js';
 import type { RestoreProgress } from '../runtime/state-restorer.js';
 import { formatTaskId } from '../rebalance/task-id.js';
 import type { ThreadMetricsSnapshot } from '../observability/time-shares.js';
-import type { Task } from '../runtime/task.js';
 import type { TaskMetrics } from '../runtime/task-metrics.js';
 import type { BuiltThread } from '../runtime/thread-factory.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
@@ -13,6 +12,7 @@ import type { StoreSize } from '../stores/store-sizes.js';
 import type { TaskState } from '../stores/task-state.js';
 import type { RestartMetricsSnapshot } from './restarts.js';
 import type { StreamsState } from './streams-app.js';
+import { taskSnapshot } from './task-snapshot.js';
 
 /** What `app.metrics()` gives: plain data, safe to serialise. */
 export interface AppMetrics {
@@ -149,12 +149,18 @@ export interface TaskMetricsSnapshot extends ThreadMetricsSnapshot {
   readonly currentOutputWatermark: number | null;
   /** How far `currentInputWatermark` is behind the wall clock, ms. */
   readonly watermarkLag: number | null;
+  /**
+   * How far the foremost of the task's aligned partitions is ahead of the slowest that it is aligned with, ms: over `maxDrift` it waits. 0 when it is the slowest itself; null when no source has the
+   * option `alignment`, and while none of them has a watermark.
+   */
+  readonly watermarkAlignmentDrift: number | null;
+  /** Since the task took its last record, ms; before the first since it was opened here. */
+  readonly sourceIdleTime: number | null;
+  /** The wall clock when the task took its last record minus the record's timestamp, ms; below 0 when the timestamp was ahead. null before the first. */
+  readonly currentEmitEventTimeLag: number | null;
   /** Records that came too late for a window or a join: `dropped.late`. Those of a side output are not in it. */
   readonly numLateRecordsDropped: number;
 }
-
-/** Of a task that is not here. */
-const noTime: ThreadMetricsSnapshot = Object.freeze({ busyTimeMsPerSecond: 0, backPressuredTimeMsPerSecond: 0, idleTimeMsPerSecond: 0 });
 
 const nothingYet: Omit<AppMetrics, keyof OwnMetrics | 'globalTables'> = Object.freeze({
   tasks: {},
@@ -186,41 +192,7 @@ export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, glob
   let droppedRecords = globals?.metrics.droppedTotal ?? 0;
   for (const [id, metrics] of built.taskMetrics) {
     droppedRecords += metrics.droppedTotal;
-    const active = built.thread.tasks.get(id);
-    const lag: Record<string, number> = {};
-    for (const { topic, partition, offset } of active?.task.positions() ?? []) {
-      const end = built.fetcher.highWatermark({ topic, partition });
-      if (end >= 0) lag[`${topic}-${partition}`] = Math.max(0, end - offset);
-    }
-    tasks[id] = {
-      recordsProcessed: metrics.recordsProcessed,
-      dropped: Object.fromEntries(metrics.dropped),
-      deserializationErrors: metrics.deserializationErrors,
-      processingErrors: metrics.processingErrors,
-      productionErrors: metrics.productionErrors,
-      deadLetters: metrics.deadLetters,
-      retries: metrics.retries,
-      punctuations: metrics.punctuations,
-      asyncCalls: metrics.asyncCalls,
-      asyncRetries: metrics.asyncRetries,
-      asyncTimeouts: metrics.asyncTimeouts,
-      asyncCallsInFlight: metrics.asyncCallsInFlight,
-      lookupHits: metrics.lookupHits,
-      lookupMissingHits: metrics.lookupMissingHits,
-      lookupMisses: metrics.lookupMisses,
-      lookupExpired: metrics.lookupExpired,
-      lookupShared: metrics.lookupShared,
-      unfinishedRecords: active?.task.unfinishedCount ?? 0,
-      positionResets: metrics.positionResets,
-      damagedStates: metrics.damagedStates,
-      failedStateWrites: metrics.failedStateWrites,
-      active: active !== undefined,
-      ...(active?.timeShares.snapshot(performance.now()) ?? noTime),
-      stores: active?.state.sizes.snapshot() ?? {},
-      lag,
-      ...watermarksOf(active?.task),
-      numLateRecordsDropped: metrics.dropped.get('late') ?? 0,
-    };
+    tasks[id] = taskSnapshot(metrics, built.thread.tasks.get(id) ?? null, (input) => built.fetcher.highWatermark(input));
   }
   const thread: StreamThreadSnapshot = {
     epochs: built.epochMetrics.snapshot(),
@@ -257,19 +229,6 @@ function standbySnapshots({ standbys }: BuiltThread): Record<string, StandbyMetr
       },
     ]),
   );
-}
-
-function watermarksOf(
-  task: Task | undefined,
-): Pick<TaskMetricsSnapshot, 'currentInputWatermark' | 'currentOutputWatermark' | 'watermarkLag'> {
-  const currentInputWatermark = reported(task?.inputWatermark ?? -Infinity);
-  const watermarkLag = currentInputWatermark === null ? null : Math.max(0, Date.now() - currentInputWatermark);
-  return { currentInputWatermark, currentOutputWatermark: reported(task?.watermark() ?? -Infinity), watermarkLag };
-}
-
-/** JSON has no infinity. */
-function reported(watermark: number): number | null {
-  return watermark === -Infinity ? null : Math.min(watermark, Number.MAX_SAFE_INTEGER);
 }
 
 function globalSnapshot({ metrics, tables }: GlobalsInUse): GlobalTablesSnapshot {

@@ -182,6 +182,23 @@ const task: Catalogue<TaskMetricsSnapshot> = {
     meaning: 'how far `currentInputWatermark` is behind the wall clock',
     flink: 'watermarkLag',
   },
+  watermarkAlignmentDrift: {
+    unit: 'ms',
+    meaning:
+      'how far the foremost of the task’s [aligned](../Guides/event-time.md#watermarks) partitions is ahead of the slowest that it is aligned with: it waits while that is more than `maxDrift`. 0 for the slowest; null without alignment, and before the first watermark',
+    flink: 'watermarkAlignmentDrift',
+  },
+  sourceIdleTime: {
+    unit: 'ms',
+    meaning: 'since the task took its last record; before the first, since it was opened here; null where it does not run',
+    flink: 'sourceIdleTime',
+  },
+  currentEmitEventTimeLag: {
+    unit: 'ms',
+    meaning:
+      'the wall clock when the task took its last record minus the record’s timestamp: below 0 when that was ahead; stays while no record comes; null before the first',
+    flink: 'currentEmitEventTimeLag',
+  },
   numLateRecordsDropped: {
     unit: 'records',
     counter: true,

@@ -113,6 +113,11 @@ export class TaskEventTime {
     return this.sources.watermark;
   }
 
+  /** How far the foremost of its aligned partitions is ahead of the slowest that it is aligned with, ms; null when none is aligned, or has a watermark. */
+  get alignmentDrift(): number | null {
+    return this.alignment.drift(this.sources.aligned());
+  }
+
   /** True when operators have something to hear. */
   get isMoving(): boolean {
     for (let i = 0; i < this.walks.length; i++) {

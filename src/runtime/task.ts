@@ -5,7 +5,6 @@ import type { Cancellable, ScheduleOptions } from '../processors/operator.js';
 import type { StateStore } from '../stores/store.js';
 import type { UpstreamMark } from '../time/watermarks/source-watermarks.js';
 import type { TakenRecord } from '../processors/taken-record.js';
-import { PunctuationQueue } from '../time/punctuation-queue.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { TaskScope } from './node-context.js';
 import { PartitionGroup } from './partition-group.js';
@@ -17,12 +16,13 @@ import type { TaskEnvironment } from './task-environment.js';
 import { TaskEnding } from './task-ending.js';
 import { TaskEventTime } from './task-event-time.js';
 import { TaskInputs } from './task-inputs.js';
+import { TaskIntake } from './task-intake.js';
 import type { TaskOptions, TaskPosition } from './task-options.js';
 import { takenRecord } from './taken-records.js';
 import { TaskRecord } from './task-record.js';
+import { TaskTimers } from './task-timers.js';
 import { stageOf, timeStages, type TimeStage } from './time-stages.js';
 import { UnfinishedRecords } from './unfinished-records.js';
-import { TimerNames } from './timer-names.js';
 import { wireTask, type WiredTask } from './task-wiring.js';
 import type { WatermarkAnnouncement } from './watermark-announcement.js';
 import type { TaskWatermark } from './watermark-explanation.js';
@@ -46,6 +46,7 @@ export class Task implements TaskScope {
   readonly queues: readonly RecordQueue[];
   /** True once anything was processed or fired since the last `endEpoch`, and at first when a beginning has to be kept. */
   dirty = false;
+  readonly intake: TaskIntake;
 
   private readonly inputs: TaskInputs;
   private readonly group: PartitionGroup;
@@ -59,8 +60,7 @@ export class Task implements TaskScope {
   private readonly unfinished: UnfinishedRecords | null;
   /** Stream time before the record in work. */
   private streamTimeBefore = -1;
-  private readonly wallClockTimers = new PunctuationQueue();
-  private readonly timerNames = new TimerNames();
+  private readonly timers: TaskTimers;
   private readonly clock: () => number;
   /** What operators have opened beside themselves. */
   private readonly beside: Closing[] = [];
@@ -80,8 +80,10 @@ export class Task implements TaskScope {
     this.partition = options.partition;
     this.env = options.env;
     this.clock = this.env.steadyClock ?? (() => this.env.wallClock());
+    this.intake = new TaskIntake(this.clock, () => this.env.wallClock());
     this.wired = wireTask(options.topology, options.subTopology, this, options.topicOf);
     this.stages = timeStages(options.topology, this.wired.operators);
+    this.timers = new TaskTimers(this.wired, this.stages, this.record, this.ending, this.env);
     this.unfinished = UnfinishedRecords.of(this.wired);
     this.inputs = new TaskInputs(options, this.wired.sources, {
       onHeadNews: () => {
@@ -178,6 +180,11 @@ export class Task implements TaskScope {
     return this.eventTime?.inputWatermark ?? -Infinity;
   }
 
+  /** How far the foremost of its aligned partitions is ahead of the slowest that it is aligned with, ms; null when none is aligned, or has a watermark. */
+  get alignmentDrift(): number | null {
+    return this.eventTime?.alignmentDrift ?? null;
+  }
+
   /** The tasks that write a repartition topic, after topics have changed. */
   setSenders(topic: string, senders: readonly string[]): void {
     this.queues.forEach((queue, index) => {
@@ -207,6 +214,7 @@ export class Task implements TaskScope {
   run(deadline: number): number {
     this.mustBeSound();
     let count = this.takeHeadNews();
+    let lastTaken = NaN;
     const now = this.clock();
     this.deadline = deadline;
     const { unfinished } = this;
@@ -243,6 +251,7 @@ export class Task implements TaskScope {
         break;
       }
       count++;
+      lastTaken = queue.headTimestamp;
       const pending = this.step(queue);
       if (pending !== undefined) {
         this.await(pending.then(() => this.finish(queue)));
@@ -255,6 +264,7 @@ export class Task implements TaskScope {
       }
       if (failures.isCommitDue || ((count & 31) === 0 && performance.now() >= deadline)) break;
     }
+    if (!Number.isNaN(lastTaken)) this.intake.took(lastTaken);
     return count + this.takeHeadNews();
   }
 
@@ -262,9 +272,9 @@ export class Task implements TaskScope {
   punctuate(now: number, wallClock = now): number {
     if (this.busy !== null) return 0;
     const moved = this.emitWatermarks(now) ? 1 : 0;
-    if (this.isBusy || this.wallClockTimers.nextAt > wallClock) return moved;
+    if (this.isBusy || this.timers.nextAt > wallClock) return moved;
     const before = this.env.metrics.punctuations;
-    const pending = this.wallClockTimers.punctuate(wallClock);
+    const pending = this.timers.punctuate(wallClock);
     if (pending !== undefined) this.await(pending);
     this.dirty = true;
     return moved + this.env.metrics.punctuations - before;
@@ -304,7 +314,7 @@ export class Task implements TaskScope {
   /** Deadline of idle waiting or next wall-clock punctuation, ms of the steady clock; null when there is none. */
   nextWakeUp(): number | null {
     const idle = this.group.idleDeadline();
-    const timer = this.clock() + Math.max(0, this.wallClockTimers.nextAt - this.env.wallClock());
+    const timer = this.clock() + Math.max(0, this.timers.nextAt - this.env.wallClock());
     const next = Math.min(idle ?? Infinity, timer, this.eventTime?.nextEmitAt ?? Infinity);
     return next === Infinity ? null : next;
   }
@@ -322,30 +332,7 @@ export class Task implements TaskScope {
   }
 
   schedule(node: string, options: ScheduleOptions, callback: (timestamp: number) => MaybeAsync): Cancellable {
-    const guard = this.wired.guards.get(node);
-    const fire = (timestamp: number, timer: string | null = null): MaybeAsync => {
-      this.record.enterTimer(timestamp, timer);
-      this.env.metrics.punctuations++;
-      return guard === undefined ? callback(timestamp) : guard.punctuate(callback, timestamp);
-    };
-    if (options.time === 'stream') {
-      const scheduled = stageOf(this.stages, node).timers.schedule(options.startAt ?? 0, options.interval, fire);
-      return this.ending.watch(node, fire, scheduled);
-    }
-    const timer = this.timerNames.take(node);
-    const { name } = timer;
-    const startAt = options.startAt ?? this.env.wallClock() + options.interval;
-    const scheduled = this.wallClockTimers.schedule(startAt, options.interval, (timestamp) => {
-      const firing = fire(timestamp, name);
-      if (firing !== undefined) return firing.then(() => this.wired.failures.timerEnded(name));
-      this.wired.failures.timerEnded(name);
-    });
-    return {
-      cancel: () => {
-        scheduled.cancel();
-        timer.release();
-      },
-    };
+    return this.timers.schedule(node, options, callback);
   }
 
   takeRecord(node: string): TakenRecord {
@@ -374,8 +361,7 @@ export class Task implements TaskScope {
     this.isClosed = true;
     this.record.close();
     this.eventTime?.close();
-    for (const { timers } of this.stages) timers.clear();
-    this.wallClockTimers.clear();
+    this.timers.clear();
     this.inputs.clear();
     await closeOperators(this.id, [...this.wired.operators, ...this.beside], this.env.logger);
   }

@@ -4,6 +4,7 @@ import type { ThreadMetricsSnapshot } from '../../observability/time-shares.js';
 import { parseTaskId, compareTaskIds } from '../../rebalance/task-id.js';
 import type { ProducerMetrics } from '../../transactions/producer/epoch-producer.js';
 import type { AppMetrics, OwnMetrics, GlobalTablesSnapshot, GroupMetricsSnapshot, TaskMetricsSnapshot } from '../app-metrics.js';
+import { notRunning, taskCounters, type TaskCounters } from '../task-snapshot.js';
 
 /** @param ended of threads that are gone, as last told */
 export function mergedMetrics(own: OwnMetrics, live: readonly AppMetrics[], ended: readonly AppMetrics[]): AppMetrics {
@@ -36,9 +37,7 @@ export function withEnded(ended: AppMetrics | null, metrics: AppMetrics): AppMet
 
 /** What adds up of a thread that is gone. */
 function withoutState(metrics: AppMetrics): AppMetrics {
-  const tasks = Object.fromEntries(
-    Object.entries(metrics.tasks).map(([id, task]) => [id, { ...task, active: false, lag: {}, stores: {} }]),
-  );
+  const tasks = Object.fromEntries(Object.entries(metrics.tasks).map(([id, task]) => [id, { ...task, ...notRunning }]));
   const globalTables = metrics.globalTables === null ? null : { ...metrics.globalTables, stores: {} };
   return { ...metrics, tasks, globalTables };
 }
@@ -51,28 +50,6 @@ function merged<T>(
   const [first, ...others] = all.flatMap((metrics) => part(metrics) ?? []);
   return first === undefined ? null : merge([first, ...others]);
 }
-
-const taskCounters = [
-  'recordsProcessed',
-  'deserializationErrors',
-  'processingErrors',
-  'productionErrors',
-  'deadLetters',
-  'retries',
-  'punctuations',
-  'asyncCalls',
-  'asyncRetries',
-  'asyncTimeouts',
-  'lookupHits',
-  'lookupMissingHits',
-  'lookupMisses',
-  'lookupExpired',
-  'lookupShared',
-  'positionResets',
-  'damagedStates',
-  'failedStateWrites',
-  'numLateRecordsDropped',
-] as const satisfies readonly (keyof TaskMetricsSnapshot)[];
 
 function mergedTasks(all: readonly AppMetrics[]): Record<string, TaskMetricsSnapshot> {
   const tasks = new Map<string, TaskMetricsSnapshot>();
@@ -87,10 +64,7 @@ function mergedTasks(all: readonly AppMetrics[]): Record<string, TaskMetricsSnap
 
 /** It has been in both threads; where it runs it tells how it stands. */
 function mergedTask(a: TaskMetricsSnapshot, b: TaskMetricsSnapshot): TaskMetricsSnapshot {
-  const counters = Object.fromEntries(taskCounters.map((name) => [name, a[name] + b[name]])) as Pick<
-    TaskMetricsSnapshot,
-    (typeof taskCounters)[number]
-  >;
+  const counters = Object.fromEntries(taskCounters.map((name) => [name, a[name] + b[name]])) as unknown as TaskCounters;
   return { ...(a.active && !b.active ? a : b), ...counters, dropped: sumFields([a.dropped, b.dropped]) };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { AppMetrics } from '../../../src/app/app-metrics.js';
+import type { AppMetrics, TaskMetricsSnapshot } from '../../../src/app/app-metrics.js';
+import { notRunning, taskCounters, type TaskCounters } from '../../../src/app/task-snapshot.js';
 import { mergedMetrics, withEnded } from '../../../src/app/threads/merged-metrics.js';
 
 const own = {} as AppMetrics;
@@ -65,5 +66,27 @@ describe('sizes of stores', () => {
     const { tasks, globalTables } = mergedMetrics(own, [of('0_0', true, 5), of('0_0', false, 0)], [of('0_0', true, 7)]);
     expect(tasks['0_0']?.stores).toEqual({ counts: { estimateNumKeys: 5 } });
     expect(globalTables?.stores).toEqual({ names: { estimateNumKeys: 5, memoryBytes: 20 } });
+  });
+});
+
+describe('a task of a thread that is gone', () => {
+  const task: TaskMetricsSnapshot = {
+    ...notRunning,
+    ...(Object.fromEntries(taskCounters.map((name, i) => [name, i + 1])) as unknown as TaskCounters),
+    dropped: { late: 3 },
+    active: true,
+    busyTimeMsPerSecond: 900,
+    unfinishedRecords: 4,
+    currentInputWatermark: 1_000,
+    watermarkLag: 50,
+    watermarkAlignmentDrift: 7,
+    sourceIdleTime: 20,
+    currentEmitEventTimeLag: 30,
+  };
+  const metrics = { ...own, tasks: { '0_0': task }, globalTables: null, threads: {}, standbys: {}, restoring: [] } as unknown as AppMetrics;
+
+  it('keeps what it has counted, and stands nowhere', () => {
+    const { tasks } = mergedMetrics(own, [], [metrics]);
+    expect(tasks['0_0']).toEqual({ ...task, ...notRunning });
   });
 });

@@ -46,3 +46,31 @@ describe('alignment across the tasks of an instance', () => {
     expect(tasks.map(({ watermark, alignment }) => alignment.tooFarAhead([at(watermark)]).length)).toEqual([0, 0, 1]);
   });
 });
+
+describe('the drift of a task', () => {
+  it('is that of its foremost partition from the slowest of the group, here or elsewhere', () => {
+    const groups = new AlignmentGroups();
+    const [a, b] = [groups.of('0_0', '0'), groups.of('0_1', '0')];
+    expect(a.drift([at(70), at(100, { id: 1 })])).toBe(30);
+    b.tooFarAhead([at(40)]);
+    expect(a.drift([at(70), at(100, { id: 1 })])).toBe(60);
+    expect(b.drift([at(40)])).toBe(0);
+    // Asking tells nobody where the task is.
+    expect(b.drift([at(500)])).toBe(0);
+  });
+
+  it('is the highest of its groups, each by itself', () => {
+    const groups = new AlignmentGroups();
+    groups.of('0_0', '0').tooFarAhead([at(10), at(400, { group: 'orders', id: 1 })]);
+    expect(groups.of('0_1', '0').drift([at(30), at(500, { group: 'orders', id: 1 })])).toBe(100);
+  });
+
+  it('is not known while none of its partitions takes part', () => {
+    const groups = new AlignmentGroups();
+    groups.of('0_0', '0').tooFarAhead([at(10)]);
+    const other = groups.of('0_1', '0');
+    expect(other.drift([])).toBeNull();
+    expect(other.drift([at(-Infinity), at(100, { idle: true, id: 1 }), at(Infinity, { id: 2 })])).toBeNull();
+    expect(other.drift([at(-Infinity), at(100, { id: 1 }), at(Infinity, { id: 2 })])).toBe(90);
+  });
+});
