@@ -23,6 +23,7 @@ export type {
   StandbyMetricsSnapshot,
   StreamThreadSnapshot,
   TaskMetricsSnapshot,
+  ThreadMetricsSnapshot,
 } from './app/app-metrics.js';
 export type { FailureSnapshot, RestartMetricsSnapshot } from './app/restarts.js';
 export type {
@@ -48,11 +49,12 @@ export type { Header, Headers } from './bytes/headers.js';
 export type { ByteWriter } from './bytes/byte-writer.js';
 export type { MaybeAsync } from './bytes/maybe-async.js';
 export type { FetcherMetrics } from './kafka/fetcher/fetcher-options.js';
-export type { EpochMetricsSnapshot, LatencySummary } from './observability/epoch-metrics.js';
+export type { EpochMetricsSnapshot } from './observability/epoch-metrics.js';
+export type { LatencySummary } from './observability/latency-ring.js';
 export type { ProducerMetrics } from './transactions/producer/epoch-producer.js';
 export type { GroupPhase } from './rebalance/group-protocol.js';
 export type { StoreSize } from './stores/store-sizes.js';
-export type { ThreadMetricsSnapshot } from './observability/time-shares.js';
+export type { TimeSharesSnapshot } from './observability/time-shares.js';
 export type { TaskWatermark, WatermarkExplanation, WatermarkInput, WatermarkInputState } from './runtime/watermark-explanation.js';
 export { metricCatalogue } from './app/metric-catalogue.js';
 export type { MetricInfo, MetricUnit } from './app/metric-catalogue.js';

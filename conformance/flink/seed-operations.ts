@@ -26,7 +26,7 @@ export const operationChecks: Readonly<Record<string, (value: JsonObject) => str
         endsAt = Infinity;
         machine.on({ kind: 'committed', now });
       }
-      machine.on({ kind: 'progress', bytes: 1 });
+      machine.on({ kind: 'progress', bytes: 1, now });
       if (!machine.on({ kind: 'tick', now }).some(({ kind }) => kind === 'seal')) continue;
       barriers.push(now);
       machine.on({ kind: 'sealed', empty: false });

@@ -4,7 +4,8 @@ import type { GroupPhase } from '../rebalance/group-protocol.js';
 import type { StandbyProgress } from '../runtime/standby-listener.js';
 import type { RestoreProgress } from '../runtime/state-restorer.js';
 import { formatTaskId } from '../rebalance/task-id.js';
-import type { ThreadMetricsSnapshot } from '../observability/time-shares.js';
+import type { LatencySummary } from '../observability/latency-ring.js';
+import type { TimeSharesSnapshot } from '../observability/time-shares.js';
 import type { TaskMetrics } from '../runtime/task-metrics.js';
 import type { BuiltThread } from '../runtime/thread-factory.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
@@ -26,7 +27,7 @@ export interface AppMetrics {
   readonly tasks: Readonly<Record<string, TaskMetricsSnapshot>>;
   /** Barriers and commits; of several threads the latencies are those of the slowest, and the last epoch is the latest. null before the app has started, as all below. */
   readonly epochs: EpochMetricsSnapshot | null;
-  /** How the stream thread spends its time; several threads: their mean. */
+  /** How the stream thread spends its time; several threads: their mean, and how late the latest is. */
   readonly thread: ThreadMetricsSnapshot | null;
   /** Requests and bytes of output, changelogs included. */
   readonly producer: ProducerMetrics | null;
@@ -58,6 +59,12 @@ export interface MemoryMetricsSnapshot {
   readonly bufferedBytes: number;
   /** What the open LevelDB databases may take for themselves. Bound: `storeEngineMaxBytes`. */
   readonly engineBytes: number;
+}
+
+/** How a stream thread spends its time, and how late its event loop is. */
+export interface ThreadMetricsSnapshot extends TimeSharesSnapshot {
+  /** How late a timer fired that is due twice a second, over the last minute, ms. */
+  readonly mailboxLatencyMs: LatencySummary;
 }
 
 /** One stream thread of an instance. */
@@ -101,7 +108,7 @@ export interface StandbyMetricsSnapshot {
 }
 
 /** Counters of one task since this instance began to run it. */
-export interface TaskMetricsSnapshot extends ThreadMetricsSnapshot {
+export interface TaskMetricsSnapshot extends TimeSharesSnapshot {
   readonly recordsProcessed: number;
   /** Records that a rule drops (null keys, late records, …), by reason. */
   readonly dropped: Readonly<Record<string, number>>;
@@ -196,7 +203,7 @@ export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, glob
   }
   const thread: StreamThreadSnapshot = {
     epochs: built.epochMetrics.snapshot(),
-    thread: built.thread.timeShares.snapshot(performance.now()),
+    thread: { ...built.thread.timeShares.snapshot(performance.now()), mailboxLatencyMs: built.loopLatency.summary() },
     producer: built.producer.metrics(),
     fetcher: { ...built.fetcher.metrics },
     group: groupSnapshot(built.member),

@@ -104,6 +104,7 @@ export class AppParts {
     const { built } = this;
     if (built !== null) {
       built.chores.stop();
+      built.loopLatency.stop();
       built.leader.cancelProbe();
       if (clean) await step(() => built.member.leave(leaveGroup, built.thread.standsStill ? 0 : handoverMs));
       await step(() => built.thread.stop(clean));
@@ -120,6 +121,7 @@ export class AppParts {
   async abandon(): Promise<void> {
     const { built } = this;
     built?.chores.stop();
+    built?.loopLatency.stop();
     built?.leader.cancelProbe();
     built?.member.stop();
     const stopped = Promise.allSettled([built?.thread.stop(false), this.globals?.close()]);
@@ -177,6 +179,7 @@ export class AppParts {
     built.thread.isPaused = this.paused;
     await this.unlessClosed(built.producer.init());
     built.thread.start();
+    built.loopLatency.start();
     await this.unlessClosed(built.member.start());
     built.chores.start();
   }

@@ -3,7 +3,6 @@
  * compiler sees to it that no field is missing.
  */
 import type { EpochMetricsSnapshot } from '../observability/epoch-metrics.js';
-import type { ThreadMetricsSnapshot } from '../observability/time-shares.js';
 import type { FetcherMetrics } from '../kafka/fetcher/fetcher-options.js';
 import type { ProducerMetrics } from '../transactions/producer/epoch-producer.js';
 import type { StoreSize } from '../stores/store-sizes.js';
@@ -14,6 +13,7 @@ import type {
   MemoryMetricsSnapshot,
   StandbyMetricsSnapshot,
   TaskMetricsSnapshot,
+  ThreadMetricsSnapshot,
 } from './app-metrics.js';
 
 /** What a metric is counted in. */
@@ -43,7 +43,8 @@ const app: Catalogue<AppMetrics> = {
   epochs: { unit: 'more metrics', meaning: '`EpochMetricsSnapshot`; null before the app has started, as all below' },
   thread: {
     unit: 'more metrics',
-    meaning: '`ThreadMetricsSnapshot`: how the stream thread spends its time, over the last five to ten seconds',
+    meaning:
+      '`ThreadMetricsSnapshot`: how the stream thread spends its time, over the last five to ten seconds, and how late its event loop is',
   },
   producer: { unit: 'more metrics', meaning: 'counters of the producer' },
   fetcher: { unit: 'more metrics', meaning: 'counters of reading input, restores not included' },
@@ -52,7 +53,7 @@ const app: Catalogue<AppMetrics> = {
   threads: {
     unit: 'more metrics',
     meaning:
-      '`StreamThreadSnapshot` by index: `epochs`, `thread`, `producer`, `fetcher` and `group` of each stream thread. Above they are of all threads together: counters added up, also of threads that have ended; latencies of the slowest; `thread` the mean',
+      '`StreamThreadSnapshot` by index: `epochs`, `thread`, `producer`, `fetcher` and `group` of each stream thread. Above they are of all threads together: counters added up, also of threads that have ended; latencies of the slowest; `thread` the mean of those that run',
   },
   standbys: {
     unit: 'more metrics',
@@ -291,6 +292,12 @@ const epochs: Catalogue<EpochMetricsSnapshot> = {
     meaning: '`LatencySummary`: how long tasks stood still for the barrier',
     flink: 'checkpointAlignmentTime',
   },
+  epochStartDelayMs: {
+    unit: 'ms',
+    meaning:
+      '`LatencySummary`: from the moment an epoch was due (`commitInterval` had passed and there was something to commit, a commit was asked for, or `maxUncommittedBytes` was reached) until its barrier began. The commit before it took longer than that, or the event loop was late',
+    flink: 'checkpointStartDelayNanos',
+  },
   lastEpochDuration: {
     unit: 'ms',
     meaning: 'from the beginning of the barrier to the committed transaction, of the last epoch',
@@ -312,6 +319,12 @@ const thread: Catalogue<ThreadMetricsSnapshot> = {
     flink: 'backPressuredTimeMsPerSecond',
   },
   idleTimeMsPerSecond: { unit: 'ms a second', meaning: 'waiting for records', flink: 'idleTimeMsPerSecond', kafkaStreams: 'poll-ratio' },
+  mailboxLatencyMs: {
+    unit: 'ms',
+    meaning:
+      '`LatencySummary`: how late the thread’s event loop is: when a timer fired that is due twice a second, over the last minute. A function that does not give way holds heartbeats and commits up for as long; with one thread so does other work of the process',
+    flink: 'mailboxLatencyMs',
+  },
 };
 
 const producer: Catalogue<ProducerMetrics> = {

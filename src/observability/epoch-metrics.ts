@@ -1,3 +1,5 @@
+import { LatencyRing, type LatencySummary } from './latency-ring.js';
+
 /** Counters and latencies of a thread's epochs. Latencies are kept in a bounded ring. */
 export class EpochMetrics {
   epochs = 0;
@@ -8,11 +10,16 @@ export class EpochMetrics {
   private last: { readonly durationMs: number; readonly bytes: number; readonly at: number } | null = null;
   private readonly commits = new LatencyRing(1024);
   private readonly barriers = new LatencyRing(1024);
+  private readonly startDelays = new LatencyRing(1024);
 
-  /** How long tasks stood still for a barrier, ms. */
-  barrier(ms: number): void {
+  /**
+   * @param ms how long tasks stood still
+   * @param startDelayMs how long after the epoch was due the barrier began
+   */
+  barrier(ms: number, startDelayMs: number): void {
     this.lastBarrierMs = ms;
     this.barriers.add(ms);
+    this.startDelays.add(startDelayMs);
   }
 
   /** @param at ms of the wall clock */
@@ -32,18 +39,12 @@ export class EpochMetrics {
       bytesProduced: this.bytes,
       commitLatencyMs: this.commits.summary(),
       barrierMs: this.barriers.summary(),
+      epochStartDelayMs: this.startDelays.summary(),
       lastEpochDuration: this.last?.durationMs ?? null,
       lastEpochSize: this.last?.bytes ?? null,
       lastEpochCommittedAt: this.last?.at ?? null,
     };
   }
-}
-
-/** Of the last 1024 measurements, ms. */
-export interface LatencySummary {
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
 }
 
 /** The barriers and commits of this instance. */
@@ -60,29 +61,12 @@ export interface EpochMetricsSnapshot {
   readonly commitLatencyMs: LatencySummary;
   /** How long tasks stood still for the barrier. */
   readonly barrierMs: LatencySummary;
+  /** From the moment an epoch was due to the beginning of its barrier. */
+  readonly epochStartDelayMs: LatencySummary;
   /** From the barrier's beginning to the committed transaction, ms, of the last committed epoch; null before the first, as the two below. */
   readonly lastEpochDuration: number | null;
   /** Bytes of its output, changelogs included. */
   readonly lastEpochSize: number | null;
   /** When it was committed, ms since the epoch: what was processed since is processed again after a crash. */
   readonly lastEpochCommittedAt: number | null;
-}
-
-class LatencyRing {
-  private readonly values: Float64Array;
-  private count = 0;
-
-  constructor(size: number) {
-    this.values = new Float64Array(size);
-  }
-
-  add(value: number): void {
-    this.values[this.count++ % this.values.length] = value;
-  }
-
-  summary(): LatencySummary {
-    const sorted = this.values.slice(0, Math.min(this.count, this.values.length)).sort();
-    const at = (fraction: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? 0;
-    return { p50: at(0.5), p99: at(0.99), max: sorted[sorted.length - 1] ?? 0 };
-  }
 }

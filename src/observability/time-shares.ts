@@ -5,7 +5,7 @@
 export type TimeUse = 'busy' | 'backPressured' | 'idle';
 
 /** Of a stream thread or a task: milliseconds of each second; they add up to 1000. */
-export interface ThreadMetricsSnapshot {
+export interface TimeSharesSnapshot {
   readonly busyTimeMsPerSecond: number;
   readonly backPressuredTimeMsPerSecond: number;
   readonly idleTimeMsPerSecond: number;
@@ -51,7 +51,7 @@ export class TimeShares {
     this.ongoing = null;
   }
 
-  snapshot(now: number): ThreadMetricsSnapshot {
+  snapshot(now: number): TimeSharesSnapshot {
     this.noteOngoing(now);
     this.roll(now);
     const shares = { busy: 0, backPressured: 0, idle: 0 };

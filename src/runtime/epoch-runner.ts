@@ -76,7 +76,7 @@ export class EpochRunner {
 
   /** Records were processed; measures what the open epoch holds. */
   progress(): void {
-    this.execute(this.machine.on({ kind: 'progress', bytes: this.uncommittedBytes }));
+    this.execute(this.machine.on({ kind: 'progress', bytes: this.uncommittedBytes, now: this.options.now() }));
   }
 
   /** Output and changed rows of the epoch that fills. */
@@ -152,7 +152,7 @@ export class EpochRunner {
     );
     const offsets = dirty.flatMap((task) => this.offsetsOf(task.freeze(epoch), epoch));
     const sealed = producer.sealEpoch();
-    this.options.metrics.barrier(performance.now() - startedAt);
+    this.options.metrics.barrier(performance.now() - startedAt, this.machine.startDelay);
     const commands = this.machine.on({ kind: 'sealed', empty: dirty.length === 0 });
     this.execute(commands);
     this.options.onSealed();

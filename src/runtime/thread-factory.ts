@@ -2,6 +2,7 @@ import { Fetcher } from '../kafka/fetcher/fetcher.js';
 import { MillraceError } from '../errors.js';
 import type { KafkaPort } from '../kafka/port.js';
 import { EpochMetrics } from '../observability/epoch-metrics.js';
+import { LoopLatency } from '../observability/loop-latency.js';
 import { GroupMember } from '../rebalance/group-member.js';
 import type { GroupMembership } from '../rebalance/group-membership.js';
 import { groupViewOf, type GroupView } from '../rebalance/group-view.js';
@@ -52,6 +53,7 @@ export interface BuiltThread {
   readonly standbys: StandbyTasks;
   readonly leader: GroupLeader;
   readonly epochMetrics: EpochMetrics;
+  readonly loopLatency: LoopLatency;
   readonly taskMetrics: ReadonlyMap<string, TaskMetrics>;
   readonly chores: ThreadChores;
   readonly localState: LocalState;
@@ -464,6 +466,7 @@ export function buildThread(
     restorer,
     standbys,
     epochMetrics,
+    loopLatency: new LoopLatency(),
     taskMetrics,
     localState,
   };

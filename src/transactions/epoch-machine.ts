@@ -12,7 +12,7 @@
  */
 export type EpochEvent =
   /** There is something to commit; `bytes` = what the open epoch holds in memory (dirty state and unsent output). During a barrier it is of the next epoch. */
-  | { readonly kind: 'progress'; readonly bytes: number }
+  | { readonly kind: 'progress'; readonly bytes: number; readonly now: number }
   | { readonly kind: 'tick'; readonly now: number }
   /** A user asked for a commit, or a store is about to pass its bound. */
   | { readonly kind: 'commitRequested' }
@@ -50,6 +50,11 @@ export class EpochMachine {
   /** Epoch whose commit answers the pending checkpoint. */
   private checkpoint: number | null = null;
   private lastBarrier: number;
+  /** Since when there is something to commit; null: nothing. */
+  private dirtySince: number | null = null;
+  /** Since when the interval is not waited for: somebody asked for a commit, or the bound is reached. */
+  private urgentSince: number | null = null;
+  private lateMs = 0;
 
   constructor(
     private readonly bounds: EpochBounds,
@@ -68,6 +73,11 @@ export class EpochMachine {
     return this.phase === 'failed';
   }
 
+  /** How long after it was due the last barrier began, ms: the commit of the epoch before was still under way, or nobody looked at the clock. */
+  get startDelay(): number {
+    return this.lateMs;
+  }
+
   /** When the next barrier is due, ms; null when there is nothing to commit or one is in flight. */
   nextBarrier(): number | null {
     return this.phase === 'filling' && this.dirty && this.inFlight === null ? this.lastBarrier + this.bounds.commitInterval : null;
@@ -79,8 +89,11 @@ export class EpochMachine {
         this.dirty = true;
         this.dirtySinceBarrier = this.phase === 'sealing';
         this.bytes = event.bytes;
+        this.dirtySince ??= event.now;
+        this.noteUrgency(event.now);
         return [];
       case 'tick':
+        this.noteUrgency(event.now);
         return this.barrierDue(event.now) ? this.seal(event.now) : [];
       case 'commitRequested':
         this.requested = true;
@@ -100,10 +113,22 @@ export class EpochMachine {
 
   private barrierDue(now: number): boolean {
     if (this.phase !== 'filling' || this.inFlight !== null || !this.dirty) return false;
-    return this.requested || this.bytes >= this.bounds.maxUncommittedBytes || now >= this.lastBarrier + this.bounds.commitInterval;
+    return this.isUrgent || now >= this.lastBarrier + this.bounds.commitInterval;
+  }
+
+  private get isUrgent(): boolean {
+    return this.requested || this.bytes >= this.bounds.maxUncommittedBytes;
+  }
+
+  private noteUrgency(now: number): void {
+    if (this.phase === 'filling' && this.dirty && this.isUrgent) this.urgentSince ??= now;
   }
 
   private seal(now: number): EpochCommand[] {
+    const byInterval = Math.max(this.lastBarrier + this.bounds.commitInterval, this.dirtySince ?? now);
+    this.lateMs = Math.max(0, now - Math.min(byInterval, this.urgentSince ?? now));
+    this.dirtySince = null;
+    this.urgentSince = null;
     this.phase = 'sealing';
     this.lastBarrier = now;
     return [{ kind: 'seal', epoch: this.epoch }];
@@ -165,6 +190,8 @@ export class EpochMachine {
     this.dirtySinceBarrier = false;
     this.bytes = 0;
     this.requested = false;
+    this.dirtySince = null;
+    this.urgentSince = null;
     this.lastBarrier = now;
     this.epoch++;
     return [];

@@ -10,6 +10,7 @@ describe('the metrics of epochs', () => {
       bytesProduced: 0,
       commitLatencyMs: { p50: 0, p99: 0, max: 0 },
       barrierMs: { p50: 0, p99: 0, max: 0 },
+      epochStartDelayMs: { p50: 0, p99: 0, max: 0 },
       lastEpochDuration: null,
       lastEpochSize: null,
       lastEpochCommittedAt: null,
@@ -18,7 +19,7 @@ describe('the metrics of epochs', () => {
 
   it('add up epochs, records and bytes, and keep latencies as percentiles', () => {
     const metrics = new EpochMetrics();
-    metrics.barrier(3);
+    metrics.barrier(3, 8);
     for (let ms = 1; ms <= 100; ms++) metrics.committed(ms, 2, 10, 7);
     metrics.failed++;
     expect(metrics.snapshot()).toEqual({
@@ -28,6 +29,7 @@ describe('the metrics of epochs', () => {
       bytesProduced: 1000,
       commitLatencyMs: { p50: 51, p99: 100, max: 100 },
       barrierMs: { p50: 3, p99: 3, max: 3 },
+      epochStartDelayMs: { p50: 8, p99: 8, max: 8 },
       lastEpochDuration: 103,
       lastEpochSize: 10,
       lastEpochCommittedAt: 7,

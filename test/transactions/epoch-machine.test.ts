@@ -11,7 +11,7 @@ function after(...events: readonly EpochEvent[]): EpochMachine {
   return machine;
 }
 
-const progress = (bytes = 1): EpochEvent => ({ kind: 'progress', bytes });
+const progress = (bytes = 1, now = 0): EpochEvent => ({ kind: 'progress', bytes, now });
 const tick = (now: number): EpochEvent => ({ kind: 'tick', now });
 const sealed = (empty = false): EpochEvent => ({ kind: 'sealed', empty });
 const committed = (now = 0): EpochEvent => ({ kind: 'committed', now });
@@ -225,6 +225,37 @@ describe('a failure', () => {
   });
 });
 
+describe('how late a barrier begins', () => {
+  const delay = (...events: readonly EpochEvent[]): number => after(...events).startDelay;
+
+  it('counts from the end of the interval', () => {
+    expect(delay(progress(1, 10), tick(100))).toBe(0);
+    expect(delay(progress(1, 10), tick(130))).toBe(30);
+  });
+
+  it('counts from when there was something to commit, if that came later', () => {
+    expect(delay(tick(500), progress(1, 740), tick(745))).toBe(5);
+    expect(delay(progress(1, 10), tick(100), sealed(), committed(120), progress(1, 740), tick(745))).toBe(5);
+  });
+
+  it('counts from when the bytes reached their bound, or a commit was asked for', () => {
+    expect(delay(progress(1000, 20), tick(25))).toBe(5);
+    expect(delay(progress(1, 10), commitRequested, progress(1, 20), progress(1, 22), tick(26))).toBe(6);
+    expect(delay(progress(1, 10), commitRequested, tick(26))).toBe(0);
+  });
+
+  it('counts the wait for the commit before it', () => {
+    const waiting = [progress(1, 10), tick(100), sealed(), progress(1, 110), tick(210)] as const;
+    expect(delay(...waiting, tick(300), committed(340), tick(345))).toBe(145);
+    expect(delay(...waiting.slice(0, 3), progress(1000, 110), tick(210), committed(215), tick(216))).toBe(106);
+  });
+
+  it('begins anew for what came during a barrier, and after a failure', () => {
+    expect(delay(progress(1, 10), tick(100), progress(1, 150), sealed(), committed(160), tick(220))).toBe(20);
+    expect(delay(progress(1000, 10), failed, recovered(500), progress(1, 510), tick(600))).toBe(0);
+  });
+});
+
 describe('any schedule of events', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('work' as const), bytes: fc.integer({ min: 1, max: 600 }) }),
@@ -278,10 +309,10 @@ describe('any schedule of events', () => {
             expect(under.sealing).toBeNull();
             done++;
             bytes += next.bytes;
-            carryOut(machine.on({ kind: 'progress', bytes }));
+            carryOut(machine.on({ kind: 'progress', bytes, now }));
           } else if (next.kind === 'open' && !machine.isFailed) {
             done++;
-            carryOut(machine.on({ kind: 'progress', bytes }));
+            carryOut(machine.on({ kind: 'progress', bytes, now }));
           } else if (next.kind === 'time') {
             now += next.ms;
             carryOut(machine.on({ kind: 'tick', now }));

@@ -1,9 +1,17 @@
 /** One `AppMetrics` out of those of an instance's threads: counters add up, also over threads that have ended; of what is a state, those that run tell. */
-import type { EpochMetricsSnapshot, LatencySummary } from '../../observability/epoch-metrics.js';
-import type { ThreadMetricsSnapshot } from '../../observability/time-shares.js';
+import type { EpochMetricsSnapshot } from '../../observability/epoch-metrics.js';
+import type { LatencySummary } from '../../observability/latency-ring.js';
+import type { TimeSharesSnapshot } from '../../observability/time-shares.js';
 import { parseTaskId, compareTaskIds } from '../../rebalance/task-id.js';
 import type { ProducerMetrics } from '../../transactions/producer/epoch-producer.js';
-import type { AppMetrics, OwnMetrics, GlobalTablesSnapshot, GroupMetricsSnapshot, TaskMetricsSnapshot } from '../app-metrics.js';
+import type {
+  AppMetrics,
+  OwnMetrics,
+  GlobalTablesSnapshot,
+  GroupMetricsSnapshot,
+  TaskMetricsSnapshot,
+  ThreadMetricsSnapshot,
+} from '../app-metrics.js';
 import { notRunning, taskCounters, type TaskCounters } from '../task-snapshot.js';
 
 /** @param ended of threads that are gone, as last told */
@@ -13,7 +21,7 @@ export function mergedMetrics(own: OwnMetrics, live: readonly AppMetrics[], ende
     ...own,
     tasks: mergedTasks(all),
     epochs: merged(all, ({ epochs }) => epochs, mergedEpochs),
-    thread: merged(live, ({ thread }) => thread, meanShares),
+    thread: merged(live, ({ thread }) => thread, mergedThreads),
     producer: merged(all, ({ producer }) => producer, mergedProducers),
     fetcher: merged(
       all,
@@ -35,11 +43,21 @@ export function withEnded(ended: AppMetrics | null, metrics: AppMetrics): AppMet
   return mergedMetrics(metrics, [], ended === null ? [metrics] : [ended, metrics]);
 }
 
+const noLatency: LatencySummary = Object.freeze({ p50: 0, p99: 0, max: 0 });
+
 /** What adds up of a thread that is gone. */
 function withoutState(metrics: AppMetrics): AppMetrics {
   const tasks = Object.fromEntries(Object.entries(metrics.tasks).map(([id, task]) => [id, { ...task, ...notRunning }]));
   const globalTables = metrics.globalTables === null ? null : { ...metrics.globalTables, stores: {} };
-  return { ...metrics, tasks, globalTables };
+  const { epochs, producer, fetcher } = metrics;
+  return {
+    ...metrics,
+    tasks,
+    epochs: epochs === null ? null : { ...epochs, commitLatencyMs: noLatency, barrierMs: noLatency, epochStartDelayMs: noLatency },
+    producer: producer === null ? null : { ...producer, lastCommitMs: 0 },
+    fetcher: fetcher === null ? null : { ...fetcher, bufferedBytes: 0 },
+    globalTables,
+  };
 }
 
 function merged<T>(
@@ -80,6 +98,7 @@ function mergedEpochs(each: readonly [EpochMetricsSnapshot, ...EpochMetricsSnaps
     bytesProduced: sum('bytesProduced'),
     commitLatencyMs: slowest(each.map(({ commitLatencyMs }) => commitLatencyMs)),
     barrierMs: slowest(each.map(({ barrierMs }) => barrierMs)),
+    epochStartDelayMs: slowest(each.map(({ epochStartDelayMs }) => epochStartDelayMs)),
   };
 }
 
@@ -88,12 +107,13 @@ function slowest(each: readonly LatencySummary[]): LatencySummary {
   return { p50: most('p50'), p99: most('p99'), max: most('max') };
 }
 
-function meanShares(each: readonly ThreadMetricsSnapshot[]): ThreadMetricsSnapshot {
-  const mean = (name: keyof ThreadMetricsSnapshot): number => Math.round(each.reduce((sum, next) => sum + next[name], 0) / each.length);
+function mergedThreads(each: readonly ThreadMetricsSnapshot[]): ThreadMetricsSnapshot {
+  const mean = (name: keyof TimeSharesSnapshot): number => Math.round(each.reduce((sum, next) => sum + next[name], 0) / each.length);
   return {
     busyTimeMsPerSecond: mean('busyTimeMsPerSecond'),
     backPressuredTimeMsPerSecond: mean('backPressuredTimeMsPerSecond'),
     idleTimeMsPerSecond: mean('idleTimeMsPerSecond'),
+    mailboxLatencyMs: slowest(each.map(({ mailboxLatencyMs }) => mailboxLatencyMs)),
   };
 }
 

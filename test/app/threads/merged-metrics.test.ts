@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AppMetrics, TaskMetricsSnapshot } from '../../../src/app/app-metrics.js';
 import { notRunning, taskCounters, type TaskCounters } from '../../../src/app/task-snapshot.js';
+import type { LatencySummary } from '../../../src/observability/latency-ring.js';
 import { mergedMetrics, withEnded } from '../../../src/app/threads/merged-metrics.js';
 
 const own = {} as AppMetrics;
@@ -17,8 +18,9 @@ const metrics = fc.record({ task: fc.integer({ min: 0, max: 2 }), count: fc.nat(
         lastEpochCommittedAt: at,
         commitLatencyMs: { p50: at, p99: at, max: count },
         barrierMs: { p50: 1, p99: 1, max: at },
+        epochStartDelayMs: { p50: 1, p99: at, max: at },
       },
-      thread: { busyTimeMsPerSecond: 1 },
+      thread: { busyTimeMsPerSecond: 1, mailboxLatencyMs: { p50: 1, p99: 2, max: 3 } },
       producer: { records: count, lastCommitMs: at },
       fetcher: { bytes: count },
       group: null,
@@ -41,6 +43,37 @@ describe('metrics of threads that are gone', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('what a thread that is gone measured last', () => {
+  const latency = (ms: number): LatencySummary => ({ p50: ms, p99: ms, max: ms });
+  const of = (ms: number): AppMetrics =>
+    ({
+      ...own,
+      tasks: {},
+      epochs: {
+        epochs: 2,
+        commitLatencyMs: latency(ms),
+        barrierMs: latency(ms),
+        epochStartDelayMs: latency(ms),
+        lastEpochCommittedAt: 10 - ms,
+      },
+      thread: { busyTimeMsPerSecond: ms, mailboxLatencyMs: latency(ms) },
+      producer: { recordsSent: 2, lastCommitMs: ms },
+      fetcher: { bytes: 2, bufferedBytes: ms },
+      globalTables: null,
+      threads: {},
+      standbys: {},
+      restoring: [],
+    }) as unknown as AppMetrics;
+
+  it('is in no latency and no size; of those that run the slowest counts', () => {
+    const { epochs, thread, producer, fetcher } = mergedMetrics(own, [of(1), of(2)], [of(7)]);
+    expect(epochs).toMatchObject({ epochs: 6, commitLatencyMs: latency(2), barrierMs: latency(2), epochStartDelayMs: latency(2) });
+    expect(thread).toMatchObject({ busyTimeMsPerSecond: 2, mailboxLatencyMs: latency(2) });
+    expect(producer).toEqual({ recordsSent: 6, lastCommitMs: 2 });
+    expect(fetcher).toEqual({ bytes: 6, bufferedBytes: 3 });
   });
 });
 
