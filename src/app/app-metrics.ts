@@ -225,6 +225,13 @@ export function snapshotMetrics(own: OwnMetrics, built: BuiltThread | null, glob
   };
 }
 
+/** Somebody asks for metrics: sizes of stores that are not known for sure are looked up in the background. */
+export function refreshSizes(built: BuiltThread | null, globals: GlobalsInUse | null): void {
+  for (const { state } of built?.thread.tasks.values() ?? []) state.sizes.refresh();
+  for (const { state } of built?.standbys.tasks.values() ?? []) state.sizes.refresh();
+  globals?.tables?.sizes.refresh();
+}
+
 function standbySnapshots({ standbys }: BuiltThread): Record<string, StandbyMetricsSnapshot> {
   return Object.fromEntries(
     [...standbys.tasks].map(([id, task]) => [

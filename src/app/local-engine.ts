@@ -2,7 +2,7 @@ import { StoreQueries } from '../queries/store-queries.js';
 import { explainWatermarks } from '../runtime/explain-watermarks.js';
 import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { AppEngine, BoundedWork, EngineParts, StartOptions } from './app-engine.js';
-import { snapshotMetrics, type AppMetrics, type OwnMetrics } from './app-metrics.js';
+import { refreshSizes, snapshotMetrics, type AppMetrics, type OwnMetrics } from './app-metrics.js';
 import { AppParts } from './app-parts.js';
 import { AppQueryHost } from './app-query-host.js';
 
@@ -58,7 +58,9 @@ export class LocalEngine implements AppEngine {
   }
 
   metrics(own: OwnMetrics): AppMetrics {
-    return snapshotMetrics(own, this.parts.built, this.parts.globals ?? null);
+    const { built, globals } = this.parts;
+    refreshSizes(built, globals);
+    return snapshotMetrics(own, built, globals);
   }
 
   explainWatermark(operator: string | null): WatermarkExplanation {

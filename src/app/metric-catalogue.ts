@@ -164,7 +164,8 @@ const task: Catalogue<TaskMetricsSnapshot> = {
   },
   lag: {
     unit: 'records',
-    meaning: 'records behind the end of the input, by `<topic>-<partition>`; absent when not known',
+    meaning:
+      'records behind the end of the input, by `<topic>-<partition>`, as of the last fetch of that partition: none is sent while `maxBufferedBytes` are used up. Absent when not known',
     flink: 'pendingRecords',
     kafkaStreams: 'records-lag',
   },

@@ -12,6 +12,9 @@ export class EpochMetrics {
   private readonly barriers = new LatencyRing(1024);
   private readonly startDelays = new LatencyRing(1024);
 
+  /** @param wallClock ms since the epoch */
+  constructor(private readonly wallClock: () => number) {}
+
   /**
    * @param ms how long tasks stood still
    * @param startDelayMs how long after the epoch was due the barrier began
@@ -22,9 +25,8 @@ export class EpochMetrics {
     this.startDelays.add(startDelayMs);
   }
 
-  /** @param at ms of the wall clock */
-  committed(ms: number, records: number, bytes: number, at: number): void {
-    this.last = { durationMs: this.lastBarrierMs + ms, bytes, at };
+  committed(ms: number, records: number, bytes: number): void {
+    this.last = { durationMs: this.lastBarrierMs + ms, bytes, at: this.wallClock() };
     this.epochs++;
     this.records += records;
     this.bytes += bytes;

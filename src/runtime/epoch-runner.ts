@@ -166,8 +166,7 @@ export class EpochRunner {
       .then((result) => {
         if (attempt !== this.attempt) return;
         for (const task of tasks) task.committed(epoch, result.nextOffsets);
-        const { metrics, now } = this.options;
-        metrics.committed(performance.now() - startedAt, result.recordCount, result.byteLength, now());
+        this.options.metrics.committed(performance.now() - startedAt, result.recordCount, result.byteLength);
         this.execute(this.machine.on({ kind: 'committed', now: this.options.now() }));
         this.options.onCommitted(epoch);
       })

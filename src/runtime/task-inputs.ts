@@ -5,8 +5,10 @@ import type { TaskInput, TaskOptions } from './task-options.js';
 
 /** What an input meets that is no record to process, for the task. */
 export interface TaskInputsListener {
-  /** A record was dropped before it was handed out, or the position set anew: that belongs to the epoch in work. */
-  onHeadNews(): void;
+  /** A record was dropped before it was handed out: that belongs to the epoch in work. */
+  onHeadDropped(): void;
+  /** The position was set anew: as above. */
+  onPositionReset(): void;
   /** True when the record at the cursor is a watermark of upstream tasks: then they are heard. */
   isWatermark(queue: RecordQueue): boolean;
 }
@@ -60,14 +62,14 @@ export class TaskInputs {
     const { id, env, released, inputEnded } = this.options;
     const observer = {
       headDropped: () => {
-        this.listener.onHeadNews();
+        this.listener.onHeadDropped();
       },
       endReached: () => {
         inputEnded?.(topic, partition);
       },
       isWatermark: (queue: RecordQueue) => this.listener.isWatermark(queue),
       positionReset: (from: number, to: number) => {
-        this.listener.onHeadNews();
+        this.listener.onPositionReset();
         env.metrics.positionResets++;
         env.logger.warn({ taskId: id, topic, partition, from, to }, `position ${from} of ${topic}-${partition} is gone: going on at ${to}`);
       },

@@ -30,6 +30,11 @@ export class TaskIntake {
     this.lag = this.wallClock() - timestamp;
   }
 
+  /** A record was taken that has no time. */
+  dropped(): void {
+    this.lastAt = this.clock();
+  }
+
   snapshot(): IntakeSnapshot {
     return { sourceIdleTime: Math.max(0, this.clock() - this.lastAt), currentEmitEventTimeLag: this.lag };
   }

@@ -86,10 +86,12 @@ export class Task implements TaskScope {
     this.timers = new TaskTimers(this.wired, this.stages, this.record, this.ending, this.env);
     this.unfinished = UnfinishedRecords.of(this.wired);
     this.inputs = new TaskInputs(options, this.wired.sources, {
-      onHeadNews: () => {
-        this.headNews++;
-        this.dirty = true;
+      onHeadDropped: () => {
+        this.env.metrics.recordsProcessed++;
+        this.intake.dropped();
+        this.noteHeadNews();
       },
+      onPositionReset: () => this.noteHeadNews(),
       isWatermark: (queue) => this.hear(queue),
     });
     this.queues = this.inputs.queues;
@@ -463,6 +465,11 @@ export class Task implements TaskScope {
     const moving = this.moveEventTime();
     if (moving !== undefined) this.await(moving);
     return moves || hasNews;
+  }
+
+  private noteHeadNews(): void {
+    this.headNews++;
+    this.dirty = true;
   }
 
   private takeHeadNews(): number {

@@ -90,7 +90,7 @@ export function buildThread(
   const { applicationId, topology, exactlyOnce, logger, stateDirectory, localState } = settings;
   const isolation = exactlyOnce ? 'read_committed' : 'read_uncommitted';
   const transactionalId = exactlyOnce ? transactionalIdOf(applicationId, stateDirectory.processId, settings.index) : null;
-  const epochMetrics = new EpochMetrics();
+  const epochMetrics = new EpochMetrics(Date.now);
   const taskMetrics = new Map<string, TaskMetrics>();
   const retries = new RetryLedger();
   const now = steadyClock();

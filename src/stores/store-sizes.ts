@@ -40,10 +40,14 @@ export class StoreSizes {
     private readonly now: () => number,
   ) {}
 
-  /** By store name. */
-  snapshot(): Record<string, StoreSize> {
-    this.refresh();
+  /** Somebody wants to know: what is old is measured, and what is in doubt counted anew, in the background. */
+  refresh(): void {
+    this.remeasure();
     void this.recount();
+  }
+
+  /** By store name, as far as it is known. */
+  snapshot(): Record<string, StoreSize> {
     return Object.fromEntries(
       this.stores.map((store) => [
         store.name,
@@ -59,7 +63,7 @@ export class StoreSizes {
   /** The engine was written to. */
   written(): void {
     this.isOld = true;
-    this.refresh();
+    this.remeasure();
   }
 
   /** Asks the engine; a failure leaves what is known. */
@@ -99,7 +103,7 @@ export class StoreSizes {
     }
   }
 
-  private refresh(): void {
+  private remeasure(): void {
     if (this.engine === null || !this.isOld || this.measuring || this.now() - this.measuredAt < measuredEveryMs) return;
     void this.measure();
   }

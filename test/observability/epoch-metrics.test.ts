@@ -3,7 +3,7 @@ import { EpochMetrics } from '../../src/observability/epoch-metrics.js';
 
 describe('the metrics of epochs', () => {
   it('begin at zero', () => {
-    expect(new EpochMetrics().snapshot()).toEqual({
+    expect(new EpochMetrics(() => 7).snapshot()).toEqual({
       epochs: 0,
       failedEpochs: 0,
       recordsProduced: 0,
@@ -18,9 +18,9 @@ describe('the metrics of epochs', () => {
   });
 
   it('add up epochs, records and bytes, and keep latencies as percentiles', () => {
-    const metrics = new EpochMetrics();
+    const metrics = new EpochMetrics(() => 7);
     metrics.barrier(3, 8);
-    for (let ms = 1; ms <= 100; ms++) metrics.committed(ms, 2, 10, 7);
+    for (let ms = 1; ms <= 100; ms++) metrics.committed(ms, 2, 10);
     metrics.failed++;
     expect(metrics.snapshot()).toEqual({
       epochs: 100,
@@ -37,9 +37,9 @@ describe('the metrics of epochs', () => {
   });
 
   it('forget latencies beyond the last 1024', () => {
-    const metrics = new EpochMetrics();
-    metrics.committed(9999, 0, 0, 1);
-    for (let i = 0; i < 1024; i++) metrics.committed(1, 0, 0, 1);
+    const metrics = new EpochMetrics(() => 7);
+    metrics.committed(9999, 0, 0);
+    for (let i = 0; i < 1024; i++) metrics.committed(1, 0, 0);
     expect(metrics.snapshot().commitLatencyMs).toEqual({ p50: 1, p99: 1, max: 1 });
   });
 });

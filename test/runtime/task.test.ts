@@ -334,8 +334,20 @@ describe('a record dropped before it was ever handed out', () => {
     for (const value of ['-1', '1.5', '4']) rig.pipe('in', 'k', value);
     await rig.run();
     expect(rig.metrics.dropped.get('invalid-timestamp')).toBe(2);
+    expect(rig.metrics.recordsProcessed).toBe(3);
     expect(rig.warnings).toHaveLength(1);
     expect(rig.lines('out')).toEqual(['k=4@4']);
+  });
+
+  it('is a record that the task has taken, whatever became of it', async () => {
+    const rig = await TaskRig.open(topology());
+    rig.pipe('in', 'k', '4');
+    await rig.run();
+    rig.now = 10_000;
+    expect(rig.task.intake.snapshot()).toEqual({ sourceIdleTime: 10_000, currentEmitEventTimeLag: -4 });
+    rig.pipe('in', 'k', '-1');
+    await rig.run();
+    expect(rig.task.intake.snapshot()).toEqual({ sourceIdleTime: 0, currentEmitEventTimeLag: -4 });
   });
 
   it('is an error with its address when the extractor throws', async () => {

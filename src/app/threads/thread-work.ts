@@ -9,7 +9,7 @@ import type { Topology } from '../../topology/nodes.js';
 import { checkTopology } from '../../topology/checked-topology.js';
 import { topologyFingerprint } from '../../topology/fingerprint.js';
 import type { AppListener, EndOffsets } from '../app-engine.js';
-import { snapshotMetrics, type OwnMetrics } from '../app-metrics.js';
+import { refreshSizes, snapshotMetrics, type OwnMetrics } from '../app-metrics.js';
 import { AppQueryHost } from '../app-query-host.js';
 import { AppParts } from '../app-parts.js';
 import { realPlatform } from '../app-platform.js';
@@ -85,6 +85,7 @@ export class ThreadWork {
           this.undecided.delete(number);
         },
         reportNow: () => {
+          refreshSizes(this.parts?.built ?? null, this.parts?.globals ?? null);
           this.app.tell('report', this.report());
         },
         giveUpCommit: () => {

@@ -215,7 +215,7 @@ export class ThreadRig {
   committedOffset = 0;
   readonly thread: StreamThread;
   readonly epochs: EpochRunner;
-  readonly metrics = new EpochMetrics();
+  readonly metrics = new EpochMetrics(Date.now);
 
   constructor(
     options: { readonly commitInterval?: number; readonly maxUncommittedBytes?: number; readonly rebalanceTimeout?: number } = {},
