@@ -115,7 +115,7 @@ export class TaskEventTime {
 
   /** How far the foremost of its aligned partitions is ahead of the slowest that it is aligned with, ms; null when none is aligned, or has a watermark. */
   get alignmentDrift(): number | null {
-    return this.alignment.drift(this.sources.aligned());
+    return this.alignment.drift(this.sources.aligned(this.hasEnded));
   }
 
   /** True when operators have something to hear. */
@@ -151,8 +151,7 @@ export class TaskEventTime {
   onPeriodicEmit(now: number): void {
     this.nextEmitAt = now + this.sources.interval;
     this.sources.onPeriodicEmit(now, this.isAtEnd);
-    // A partition that has ended stays where it is: waiting for it would have no end.
-    const ahead = this.queues.some(({ hasEnded }) => hasEnded) ? [] : this.sources.tooFarAhead(this.alignment);
+    const ahead = this.sources.tooFarAhead(this.alignment, this.hasEnded);
     this.queues.forEach((queue, index) => {
       queue.held = ahead.includes(index);
     });
@@ -218,6 +217,9 @@ export class TaskEventTime {
   private walkOf(stage: TimeStage): WatermarkWalk | undefined {
     return this.walks.length === 1 ? this.walks[0] : this.walks.find((walk) => walk.stage === stage);
   }
+
+  /** The bound of a bounded run is reached. */
+  private readonly hasEnded = (index: number): boolean => this.queues[index]?.hasEnded === true;
 
   /** Read to its end as far as the brokers are known to have it: a partition that is behind, held or not looked at yet is slow and not idle. */
   private readonly isAtEnd = (index: number): boolean => {

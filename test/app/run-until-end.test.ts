@@ -185,6 +185,19 @@ describe('runUntilEnd', () => {
     expect(lines('counts').sort()).toEqual(['a=xy', 'b=z']);
   });
 
+  it('holds no aligned partition back for one that has ended', async () => {
+    const builder = new StreamsBuilder();
+    builder
+      .stream('in', { ...texts, watermarks: watermarks.monotonous({ alignment: { maxDrift: 1_000 } }) })
+      .mapValues((value) => new Promise<string>((resolve) => setTimeout(() => resolve(value), 20)), { valueSerde: serdes.string })
+      .to('out', texts);
+    const of = (partition: number, count: number, step: number) =>
+      Array.from({ length: count }, (_, i) => ({ partition, key: 'k', value: 'v', timestamp: i * step }));
+    runs.current.kafka.produce('in', [...of(0, 60, 1), ...of(1, 300, 1_000)]);
+    await finished(begin(builder.build()));
+    expect(lines('out')).toHaveLength(360);
+  });
+
   it('reads what matches a pattern at the start', async () => {
     const builder = new StreamsBuilder();
     builder.stream(/^(in|other)$/, texts).to('out', texts);

@@ -157,19 +157,25 @@ export class SourceWatermarks {
     return marks;
   }
 
-  /** The watermarks that alignment compares, by the group of their strategies. */
-  aligned(): { readonly group: string | null; readonly maxDrift: number; readonly member: AlignmentMember<number> }[] {
+  /**
+   * The watermarks that alignment compares, by the group of their strategies.
+   *
+   * @param hasEnded whether nothing more comes of the partition of that index: it stays where it is, and waiting for it would have no end
+   */
+  aligned(
+    hasEnded: (index: number) => boolean = never,
+  ): { readonly group: string | null; readonly maxDrift: number; readonly member: AlignmentMember<number> }[] {
     return this.own.flatMap((part) => {
       if (part === null || part.strategy.maxDrift === null) return [];
       const { index, strategy, generator, id } = part;
-      const member = { id: index, watermark: this.combiner.watermarkOf(id), idle: generator.isIdle };
+      const member = { id: index, watermark: this.combiner.watermarkOf(id), idle: generator.isIdle || hasEnded(index) };
       return [{ group: strategy.alignmentGroup, maxDrift: part.strategy.maxDrift, member }];
     });
   }
 
   /** Indexes of the partitions to pause. */
-  tooFarAhead(alignment: Alignment): number[] {
-    return alignment.tooFarAhead(this.aligned());
+  tooFarAhead(alignment: Alignment, hasEnded: (index: number) => boolean = never): number[] {
+    return alignment.tooFarAhead(this.aligned(hasEnded));
   }
 
   /** Everything that takes part: the lowest watermark of those not idle holds the task's back. */
@@ -242,6 +248,8 @@ function requireWatermark(watermark: unknown, { topic, partition }: WatermarkedP
 function senderId(index: number, task: string): string {
   return `${index}/${task}`;
 }
+
+const never = (): boolean => false;
 
 /** The task reads `watermark` after each call; nobody has to be told. */
 const ignoring: WatermarkOutput = { emit: () => undefined, markIdle: () => undefined, markActive: () => undefined };

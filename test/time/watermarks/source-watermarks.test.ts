@@ -76,6 +76,9 @@ describe('alignment', () => {
     source.onEvent(0, 1_000, null);
     source.onEvent(1, 10, null);
     source.onPeriodicEmit(0, () => true);
-    expect(source.tooFarAhead(new AlignmentGroups().of('0_0', '0'))).toEqual([0]);
+    const alignment = new AlignmentGroups().of('0_0', '0');
+    expect(source.tooFarAhead(alignment)).toEqual([0]);
+    // Waiting for one that has ended would have no end.
+    expect(source.tooFarAhead(alignment, (index) => index === 1)).toEqual([]);
   });
 });
