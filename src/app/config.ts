@@ -407,6 +407,9 @@ function findFaults(config: StreamsConfig): string[] {
     faults.push('commitInterval must be below transactionTimeout');
   if ((config.heartbeatInterval ?? 1000) >= (config.sessionTimeout ?? 10_000))
     faults.push('heartbeatInterval must be below sessionTimeout');
+  // A member hears of a rebalance with a heartbeat: with less it would be too late for each.
+  if ((config.heartbeatInterval ?? 1000) >= (config.rebalanceTimeout ?? 300_000))
+    faults.push('heartbeatInterval must be below rebalanceTimeout');
   if (
     config.replicationFactor !== undefined &&
     config.replicationFactor !== -1 &&

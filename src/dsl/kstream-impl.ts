@@ -1,3 +1,4 @@
+import { eachPair, eachValue, onlyPair, onlyValue } from '../processors/async/mapped-pairs.js';
 import { AsyncMapperWork, AsyncProcessorWork, type AsyncProcessor } from '../processors/async/async-processor.js';
 import { checkedSupplier } from '../processors/checked-supplier.js';
 import { defined } from '../processors/defined-result.js';
@@ -430,22 +431,6 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     const { keySerde = null, valueSerde = null } = options;
     return this.#context.stream<KR, VR>({ name: node.name, keySerde, valueSerde, sources, repartitionRequired: true, node });
   }
-}
-
-function onlyPair<P extends readonly [unknown, unknown]>(pair: P): Iterable<P> {
-  return [pair];
-}
-
-function onlyValue<K, VR>(value: VR, key: K): Iterable<readonly [K, VR]> {
-  return [[key, value]];
-}
-
-function eachPair<P extends readonly [unknown, unknown]>(pairs: Iterable<P>): Iterable<P> {
-  return pairs;
-}
-
-function* eachValue<K, VR>(values: Iterable<VR>, key: K): Iterable<readonly [K, VR]> {
-  for (const value of values) yield [key, value];
 }
 
 /** Keeps the function's name, which `describe()` shows. */

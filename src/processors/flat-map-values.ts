@@ -1,9 +1,12 @@
 /** Makes any number of records of one record, all with its key (KStreamFlatMapValues). */
 import { gaveUndefined } from './defined-result.js';
+import { severalOf } from './given-results.js';
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { NodeOperator } from './node-operator.js';
 import type { OperatorSupplier } from './operator.js';
 import type { FlatValueMapper } from './user-functions.js';
+
+const mapper = 'flatMapValues: the mapper';
 
 export function flatMapValuesOperator<K, V, R>(fn: FlatValueMapper<K, V, R>): OperatorSupplier {
   return () => new FlatMapValuesOperator(fn);
@@ -18,12 +21,12 @@ class FlatMapValuesOperator<K, V, R> extends NodeOperator<K, V> {
     this.meta.timestamp = timestamp;
     const values = this.fn(value, key, this.meta);
     if (isPromiseLike(values)) return this.forwardLater(values, key, timestamp);
-    return this.forwardAll(values[Symbol.iterator](), key, timestamp);
+    return this.forwardAll(severalOf(mapper, values)[Symbol.iterator](), key, timestamp);
   }
 
   private forwardAll(values: Iterator<R>, key: K, timestamp: number): MaybeAsync {
     for (let next = values.next(); next.done !== true; next = values.next()) {
-      if (next.value === undefined) throw gaveUndefined('flatMapValues: the mapper');
+      if (next.value === undefined) throw gaveUndefined(`${mapper}, in its array,`);
       const pending = this.downstream.process(key, next.value, timestamp);
       if (pending !== undefined) return this.forwardRest(pending, values, key, timestamp);
     }
@@ -35,6 +38,6 @@ class FlatMapValuesOperator<K, V, R> extends NodeOperator<K, V> {
   }
 
   private async forwardLater(pending: PromiseLike<Iterable<R>>, key: K, timestamp: number): Promise<void> {
-    await this.forwardAll((await pending)[Symbol.iterator](), key, timestamp);
+    await this.forwardAll(severalOf(mapper, await pending)[Symbol.iterator](), key, timestamp);
   }
 }

@@ -1,9 +1,11 @@
 /** Makes any number of records of one record; the function gives their keys and values (KStreamFlatMap). */
-import { gaveUndefined } from './defined-result.js';
+import { pairOf, severalOf } from './given-results.js';
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { NodeOperator } from './node-operator.js';
 import type { OperatorSupplier } from './operator.js';
 import type { FlatRecordMapper } from './user-functions.js';
+
+const mapper = 'flatMap: the mapper';
 
 export function flatMapOperator<K, V, KR, VR>(fn: FlatRecordMapper<K, V, KR, VR>): OperatorSupplier {
   return () => new FlatMapOperator(fn);
@@ -18,13 +20,13 @@ class FlatMapOperator<K, V, KR, VR> extends NodeOperator<K, V> {
     this.meta.timestamp = timestamp;
     const pairs = this.fn(value, key, this.meta);
     if (isPromiseLike(pairs)) return this.forwardLater(pairs, timestamp);
-    return this.forwardAll(pairs[Symbol.iterator](), timestamp);
+    return this.forwardAll(severalOf(mapper, pairs)[Symbol.iterator](), timestamp);
   }
 
   private forwardAll(pairs: Iterator<readonly [KR, VR]>, timestamp: number): MaybeAsync {
     for (let next = pairs.next(); next.done !== true; next = pairs.next()) {
-      if (next.value[0] === undefined || next.value[1] === undefined) throw gaveUndefined('flatMap: the mapper (as key or value)');
-      const pending = this.downstream.process(next.value[0], next.value[1], timestamp);
+      const pair = pairOf('flatMap: the mapper, in its array,', next.value);
+      const pending = this.downstream.process(pair[0], pair[1], timestamp);
       if (pending !== undefined) return this.forwardRest(pending, pairs, timestamp);
     }
   }
@@ -35,6 +37,6 @@ class FlatMapOperator<K, V, KR, VR> extends NodeOperator<K, V> {
   }
 
   private async forwardLater(pending: PromiseLike<Iterable<readonly [KR, VR]>>, timestamp: number): Promise<void> {
-    await this.forwardAll((await pending)[Symbol.iterator](), timestamp);
+    await this.forwardAll(severalOf(mapper, await pending)[Symbol.iterator](), timestamp);
   }
 }

@@ -1,5 +1,5 @@
 /** Makes one record of one record; the function gives key and value (KStreamMap). */
-import { gaveUndefined } from './defined-result.js';
+import { pairOf } from './given-results.js';
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { NodeOperator } from './node-operator.js';
 import type { OperatorSupplier } from './operator.js';
@@ -25,8 +25,8 @@ class MapOperator<K, V, KR, VR> extends NodeOperator<K, V> {
     await this.forward(await pending, timestamp);
   }
 
-  private forward(pair: readonly [KR, VR], timestamp: number): MaybeAsync {
-    if (pair[0] === undefined || pair[1] === undefined) throw gaveUndefined('map: the mapper (as key or value)');
+  private forward(given: readonly [KR, VR], timestamp: number): MaybeAsync {
+    const pair = pairOf('map: the mapper', given);
     return this.downstream.process(pair[0], pair[1], timestamp);
   }
 }

@@ -2,6 +2,7 @@
 import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import { gaveUndefined } from './defined-result.js';
+import { isList, shown } from './given-results.js';
 
 /**
  * `result`, unless it is undefined or a promise.
@@ -60,15 +61,4 @@ export function resultsAtOnce<R>(what: string, results: readonly R[]): readonly 
   const list = (Array.isArray(given) ? given : [...given]) as readonly R[];
   for (const result of list) resultAtOnce(`${what}, in its array,`, result);
   return list;
-}
-
-/** A text is none, though its characters can be gone through. */
-function isList(given: unknown): given is Iterable<unknown> {
-  return typeof given === 'object' && given !== null && Symbol.iterator in given;
-}
-
-function shown(given: unknown): string {
-  if (given === null) return 'null';
-  if (typeof given === 'string') return 'a text';
-  return typeof given === 'object' ? 'an object' : `a ${typeof given}`;
 }

@@ -268,6 +268,7 @@ describe('faults', () => {
     [{ sessionTimeout: 0 }, 'sessionTimeout must be'],
     [{ heartbeatInterval: 0 }, 'heartbeatInterval must be'],
     [{ heartbeatInterval: 10_000 }, 'heartbeatInterval must be below sessionTimeout'],
+    [{ rebalanceTimeout: 1 }, 'heartbeatInterval must be below rebalanceTimeout'],
     [{ rebalanceTimeout: Infinity }, 'rebalanceTimeout must be'],
     [{ transactionTimeout: 0 }, 'transactionTimeout must be'],
     [{ stateCleanupDelay: -1 }, 'stateCleanupDelay must be a whole number of milliseconds from 0'],
