@@ -105,15 +105,22 @@ describe('an epoch', () => {
   });
 });
 
+/** Of a task that has taken a record; not answered yet. */
+async function firstCommit(): Promise<ThreadRig['commits'][0]> {
+  rig = new ThreadRig();
+  const [task] = await rig.running('0_0');
+  task?.takes(1);
+  await rig.turns();
+  await rig.turns(100);
+  const [commit] = rig.commits;
+  if (commit === undefined) throw new Error('no commit');
+  return commit;
+}
+
 describe('an offset commit that the group refuses for its generation', () => {
   const refused = async (): Promise<ReturnType<NonNullable<(typeof rig.commits)[0]['renew']>>> => {
-    rig = new ThreadRig();
-    const [a] = await rig.running('0_0');
-    a?.takes(1);
-    await rig.turns();
-    await rig.turns(100);
-    const [commit] = rig.commits;
-    return commit?.renew?.(commit.member, 22) ?? null;
+    const commit = await firstCommit();
+    return commit.renew?.(commit.member, 22) ?? null;
   };
 
   it('is sent again under the member’s next identity', async () => {
@@ -140,13 +147,7 @@ describe('an offset commit that the group refuses for its generation', () => {
 
 describe('an offset commit of a member that the group does not know', () => {
   const endsWith = async (brokerErrorCode: number, renewed: boolean): Promise<readonly number[]> => {
-    rig = new ThreadRig();
-    const [a] = await rig.running('0_0');
-    a?.takes(1);
-    await rig.turns();
-    await rig.turns(100);
-    const [commit] = rig.commits;
-    if (commit === undefined) throw new Error('no commit');
+    const commit = await firstCommit();
     rig.nextIdentity = async ({ generation }) => ({ ...rig.identity(), generation: generation + 1 });
     if (renewed) await commit.renew?.(commit.member, 22);
     commit.answer.reject(new MillraceError('MILL_TRANSACTION_ABORTED', 'refused', { details: { memberFenced: true, brokerErrorCode } }));
