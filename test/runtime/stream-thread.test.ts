@@ -157,6 +157,9 @@ describe('an offset commit of a member that the group does not know', () => {
 
   it('tells the member so, with the identity that was refused', async () => {
     expect(await endsWith(25, false)).toEqual([7]);
+  });
+
+  it('tells it so with the last one, when the commit was sent again', async () => {
     expect(await endsWith(25, true)).toEqual([8]);
   });
 
