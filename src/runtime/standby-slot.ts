@@ -85,7 +85,7 @@ export class StandbySlot {
     this.pending++;
     void this.parts
       .inTurn(async () => {
-        if (task !== null && this.task === task && !this.isEnding) await this.apply(task, store, chunk);
+        if (task !== null && this.task === task) await this.apply(task, store, chunk);
       })
       .catch((error: unknown) => this.fail(error))
       .finally(() => {

@@ -6,6 +6,9 @@ import { planAssignment } from '../../src/rebalance/assignment-plan.js';
 import { encodeSubscription } from '../../src/rebalance/consumer-protocol.js';
 import { GroupMember } from '../../src/rebalance/group-member.js';
 import type { GroupMemberOptions } from '../../src/rebalance/group-member-options.js';
+import { emptyAssignment } from '../../src/rebalance/member-assignment.js';
+import type { LastRun } from '../../src/rebalance/member-subscription.js';
+import { nothingContested } from '../../src/rebalance/releases/running-shapes.js';
 import { stickyAssignor } from '../../src/rebalance/built-in-assignors.js';
 import { formatTaskId, type TaskId } from '../../src/rebalance/task-id.js';
 import { SimulatedCoordinator } from './simulation/simulated-coordinator.js';
@@ -175,6 +178,37 @@ describe('a group member', () => {
     world.coordinator.leave(member.identity().memberId, world.now);
     await world.pass(4000);
     expect(world.log).toEqual(['assigned 0_0 0_1', 'lost 0_0 0_1', 'assigned 0_0 0_1']);
+    member.stop();
+  });
+
+  it('says at its next join what the last plan that it had a part in ran, also when a refusal has come since', async () => {
+    const world = new World();
+    const joins: LastRun[] = [];
+    const error = { code: 'MILL_TOPIC_MISSING', message: 'not now' };
+    let takenOver = (): void => undefined;
+    const member = world.member({
+      assign: ([me]) => {
+        const { memberId, subscription } = me!;
+        joins.push(subscription!.lastRun ?? { generation: -1, running: nothingContested });
+        const running = new Map([['orders', new Set([joins.length])]]);
+        return new Map([[memberId, { ...emptyAssignment, ...(joins.length === 1 ? { running } : { error }) }]]);
+      },
+      // The refusal waits for its turn: meanwhile the group rebalances again.
+      onAssigned: () => new Promise<void>((resolve) => (takenOver = resolve)),
+    });
+    const start = member.start();
+    for (const reason of ['once', 'and again']) {
+      await world.pass(100);
+      member.requestRejoin(reason);
+    }
+    await world.pass(4_000);
+    expect(joins.map(({ generation, running }) => [generation, [...running.keys()]])).toEqual([
+      [-1, []],
+      [1, ['orders']],
+      [1, ['orders']],
+    ]);
+    takenOver();
+    await start;
     member.stop();
   });
 

@@ -15,6 +15,7 @@ import { serdes } from '../../src/serdes/serdes.js';
 import type { KeyValueStore } from '../../src/stores/store.js';
 import { stores } from '../../src/stores/stores.js';
 import { TaskState } from '../../src/stores/task-state.js';
+import { deferred } from './harness/task-rig.js';
 import { inMemoryKafka, type InMemoryKafka } from '../../src/testing/in-memory-kafka/in-memory-kafka.js';
 
 const changelog = 'app-counts-changelog';
@@ -215,6 +216,29 @@ describe('a standby', () => {
       logger: silentLogger,
     });
     await state.close({ clean: true });
+  });
+
+  it('that is being closed is waited for by whoever takes its task', async () => {
+    feed(5);
+    const { made } = standbys();
+    made.assign(['0_0'], [], none);
+    await caughtUp(made, 5);
+    const { state } = made.tasks.get('0_0')!;
+    const close = state.close.bind(state);
+    const closing = deferred<void>();
+    state.close = async (options) => {
+      await closing.promise;
+      await close(options);
+    };
+    made.assign([], [], none);
+    let isFree = false;
+    const released = made.release('0_0').finally(() => {
+      isFree = true;
+    });
+    for (let turn = 0; turn < 20; turn++) await yieldToIo();
+    const wasFree = isFree;
+    closing.resolve();
+    expect([await released, wasFree]).toEqual([null, false]);
   });
 
   it('holds no more in memory than its fetcher may buffer', async () => {

@@ -152,6 +152,7 @@ describe('an offset commit of a member that the group does not know', () => {
     if (renewed) await commit.renew?.(commit.member, 22);
     commit.answer.reject(new MillraceError('MILL_TRANSACTION_ABORTED', 'refused', { details: { memberFenced: true, brokerErrorCode } }));
     await rig.turns();
+    await rig.thread.stop(false);
     return rig.refused.map(({ generation }) => generation);
   };
 
