@@ -22,7 +22,8 @@ import { CurrentPlans } from './current-plans.js';
 import type { LocalState } from './local-state.js';
 import { LongWaits } from './long-waits.js';
 import { EpochRunner } from './epoch-runner.js';
-import { GroupLeader, refusal } from './group-leader.js';
+import { GroupCalls } from './group-calls.js';
+import { GroupLeader } from './group-leader.js';
 import { RetryLedger } from './retry-ledger.js';
 import { StandbyTasks } from './standby-tasks.js';
 import { StateOpener } from './state-opener.js';
@@ -96,8 +97,6 @@ export function buildThread(
   const now = steadyClock();
   const repartitionTopics = new Set([...topology.repartitionTopics.keys()].map((name) => `${applicationId}-${name}`));
   const plans = new CurrentPlans(() => TaskPlans.read(applicationId, topology, ports.main));
-  /** Counts how often the group took all tasks away without asking. */
-  let losses = 0;
   let shutdown: string | undefined;
   let live: { readonly ids: ReadonlySet<string>; readonly generation: number } | null = null;
 
@@ -312,22 +311,16 @@ export function buildThread(
   });
   const groupInstanceId = settings.groupInstanceId === null ? null : `${settings.groupInstanceId}-${settings.index + 1}`;
   const isClassic = settings.groupProtocol === 'classic';
-  const groupCallbacks: Pick<StreamsGroupMemberOptions, 'onGroup' | 'onAssigned' | 'onRevoked' | 'onLost' | 'onFatal'> = {
-    onGroup: (group) => {
-      live = { ids: new Set(group.liveTransactionalIds), generation: group.generation };
-      listener.onGroupView(groupViewOf(group, group.generation));
-    },
-    onAssigned: async (assignment) => {
-      if (assignment.error !== null) throw refusal(assignment.error);
-      const lossesBefore = losses;
-      await plans.refreshWhenReachable(logger, () => member.hasEnded);
-      // The group may have taken the tasks away meanwhile: others run them by now.
-      if (losses !== lossesBefore) return;
+  const calls = new GroupCalls({
+    thread,
+    refreshPlans: () => plans.refreshWhenReachable(logger, () => member.hasEnded),
+    beforeTakingOver: () => {
       for (const topic of repartitionTopics) {
         const senders = plans.known?.senders(topic) ?? [];
         for (const { task } of thread.tasks.values()) task.setSenders(topic, senders);
       }
-      thread.assigned(assignment);
+    },
+    takenOver: (assignment) => {
       if (isClassic && groupInstanceId !== null && needsRebalanceAfterReturn(assignment, { ...member.identity(), ...ownIdentity }))
         member.requestRejoin('the assignment is of before this instance came back');
       // Tasks that are opened look for dead owners when those hold them back; output that nothing here reads would stay held back.
@@ -335,14 +328,16 @@ export function buildThread(
         logger.warn({ error: String(error) }, 'could not look for transactions that dead members left open');
       });
     },
-    onRevoked: async (tasks) => {
-      await thread.revoke(tasks);
-      for (const id of tasks) retries.left(formatTaskId(id));
+    left: (taskId) => retries.left(taskId),
+  });
+  const groupCallbacks: Pick<StreamsGroupMemberOptions, 'onGroup' | 'onAssigned' | 'onRevoked' | 'onLost' | 'onFatal'> = {
+    onGroup: (group) => {
+      live = { ids: new Set(group.liveTransactionalIds), generation: group.generation };
+      listener.onGroupView(groupViewOf(group, group.generation));
     },
-    onLost: (tasks) => {
-      losses++;
-      thread.lost(tasks);
-    },
+    onAssigned: calls.onAssigned,
+    onRevoked: calls.onRevoked,
+    onLost: calls.onLost,
     onFatal: (error) => {
       listener.onFatal(error);
     },

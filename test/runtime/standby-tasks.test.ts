@@ -225,7 +225,7 @@ describe('a standby', () => {
     await caughtUp(made, 5);
     const { state } = made.tasks.get('0_0')!;
     const close = state.close.bind(state);
-    const closing = deferred<void>();
+    const closing = deferred();
     state.close = async (options) => {
       await closing.promise;
       await close(options);
