@@ -1,3 +1,4 @@
+import { bareMessage } from '../errors/bare-message.js';
 import { MillraceError } from '../errors.js';
 import type { KafkaPort } from '../kafka/port.js';
 import type { Logger } from '../observability/logger.js';
@@ -204,7 +205,7 @@ async function orFault<T>(plans: Promise<T>): Promise<T | MillraceError> {
 
 /** What the leader told this member, as an error of its own. */
 export function refusal({ code, message }: AssignmentError): MillraceError {
-  return new MillraceError(isTold(code) ? code : 'MILL_GROUP_FATAL', message);
+  return isTold(code) ? new MillraceError(code, bareMessage(code, message)) : new MillraceError('MILL_GROUP_FATAL', message);
 }
 
 const told = [

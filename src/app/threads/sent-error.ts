@@ -1,5 +1,6 @@
 /** Errors on their way from one JavaScript thread to another: what a copy of an `Error` loses (code, details, the class, further fields) is kept beside it. */
 import { inspect } from 'node:util';
+import { bareMessage } from '../../errors/bare-message.js';
 import { errorTable, KafkaTransportError, MillraceError, type ErrorCode } from '../../errors.js';
 
 /** Plain data. */
@@ -47,8 +48,7 @@ export function sendable(value: unknown): unknown {
 function ofItsKind({ name, message, fields }: SentError, cause: Error | undefined): Error {
   const { code, details } = fields;
   if (isErrorCode(code)) {
-    const suffix = ` [${code}] ${errorTable[code]}`;
-    const bare = message.endsWith(suffix) ? message.slice(0, -suffix.length) : message;
+    const bare = bareMessage(code, message);
     const options = { cause, details: (details ?? {}) as Readonly<Record<string, unknown>> };
     const error = name === 'KafkaTransportError' ? new KafkaTransportError(bare, options) : new MillraceError(code, bare, options);
     error.name = name;
