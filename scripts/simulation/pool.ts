@@ -13,8 +13,8 @@ export interface Task {
 /** Most of what a schedule allocates is garbage before its next step: with room for it, little of it is looked at. */
 const execArgv = ['--min-semi-space-size=64', '--max-semi-space-size=64'];
 
-/** What a crashed instance leaves behind, no garbage collection takes (signals that wait for others, for one): 50 kB a schedule. A new process takes hundreds to get fast. */
-const schedulesPerProcess = 5000;
+/** What a schedule leaves behind is a few hundred bytes; a new process takes hundreds of schedules to get fast. */
+const schedulesPerProcess = 50_000;
 
 /** Runs schedules on several processes, each seed as the variant that it has, until the signal is given; a process that dies makes it reject. */
 export async function runSeeds(

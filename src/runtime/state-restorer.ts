@@ -69,20 +69,25 @@ export class StateRestorer {
     if (changelogs.length === 0) return;
     const bounds = await readChangelogBounds(this.options.port, changelogs);
     // When one fails the others are stopped and waited for: the caller closes their stores, and may restore the same changelogs again.
-    const siblings = new AbortController();
-    const either = AbortSignal.any([signal, siblings.signal]);
+    const stop = new AbortController();
     // One listener a store: however many there are, that is no leak.
-    setMaxListeners(0, either);
+    setMaxListeners(0, stop.signal);
+    // Not AbortSignal.any: Node holds what it returns for as long as somebody listens, here with the whole restore of a task that nobody waits for any more.
+    const onAbort = (): void => stop.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    const failures: unknown[] = [];
     const restored = changelogs.map(async (changelog, index) => {
       try {
-        await this.restoreOne(taskId, state, changelog, bounds[index] as ChangelogBounds, either);
+        await this.restoreOne(taskId, state, changelog, bounds[index] as ChangelogBounds, stop.signal);
       } catch (error) {
-        siblings.abort(error);
-        throw error;
+        failures.push(error);
+        stop.abort(error);
       }
     });
-    await Promise.allSettled(restored);
-    if (siblings.signal.aborted) throw siblings.signal.reason;
+    await Promise.all(restored);
+    signal.removeEventListener('abort', onAbort);
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Stores that are being restored now. */
