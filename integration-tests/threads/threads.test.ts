@@ -100,6 +100,7 @@ describe('an app of two stream threads', () => {
     await spreadOver(only, 2);
     await run.input.stop();
     expect(await run.differences()).toEqual([]);
+    expect(Object.values((await only.measure()).tasks).map(({ sourceIdleTime }) => sourceIdleTime)).not.toContain(null);
     await expectTheStores(run, only);
     const folder = await run.liveFolder();
     await only.close();

@@ -152,7 +152,7 @@ export interface TaskMetricsSnapshot extends TimeSharesSnapshot {
   readonly lag: Readonly<Record<string, number>>;
   /** The lowest watermark that has come in, ms since the epoch; null before the first, and without event time. At the end of time `Number.MAX_SAFE_INTEGER`. */
   readonly currentInputWatermark: number | null;
-  /** The watermark that the task's operators have heard, and tasks downstream hear next. */
+  /** The watermark that all operators of the task have worked off, those behind asynchronous calls included: tasks downstream hear of it next. */
   readonly currentOutputWatermark: number | null;
   /** How far `currentInputWatermark` is behind the wall clock, ms. */
   readonly watermarkLag: number | null;

@@ -176,7 +176,8 @@ const task: Catalogue<TaskMetricsSnapshot> = {
   },
   currentOutputWatermark: {
     unit: 'ms since the epoch',
-    meaning: 'the watermark that the task’s operators have heard, and that tasks downstream hear of at the next commit',
+    meaning:
+      'the watermark that all operators of the task have worked off, those behind asynchronous calls included: tasks downstream hear of it at the next commit',
     flink: 'currentOutputWatermark',
   },
   watermarkLag: {

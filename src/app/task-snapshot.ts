@@ -124,7 +124,7 @@ function eventTimeOf(
   const currentInputWatermark = reported(task.inputWatermark);
   return {
     currentInputWatermark,
-    currentOutputWatermark: reported(task.watermark()),
+    currentOutputWatermark: reported(task.outputWatermark),
     watermarkLag: currentInputWatermark === null ? null : Math.max(0, Date.now() - currentInputWatermark),
     watermarkAlignmentDrift: task.alignmentDrift,
   };

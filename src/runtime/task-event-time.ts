@@ -113,6 +113,13 @@ export class TaskEventTime {
     return this.sources.watermark;
   }
 
+  /** The last watermark before which every stage has emitted everything: what the tasks downstream are told. */
+  get outputWatermark(): number {
+    let watermark = Infinity;
+    for (const { done } of this.walks) watermark = Math.min(watermark, done);
+    return watermark;
+  }
+
   /** How far the foremost of its aligned partitions is ahead of the slowest that it is aligned with, ms; null when none is aligned, or has a watermark. */
   get alignmentDrift(): number | null {
     return this.alignment.drift(this.sources.aligned(this.hasEnded));
@@ -200,9 +207,7 @@ export class TaskEventTime {
   }
 
   private news(): UpstreamMark {
-    let watermark = Infinity;
-    for (const { done } of this.walks) watermark = Math.min(watermark, done);
-    return { watermark, idle: this.sources.isIdle && !this.isMoving };
+    return { watermark: this.outputWatermark, idle: this.sources.isIdle && !this.isMoving };
   }
 
   private hear(index: number, marks: ReadonlyMap<string, UpstreamMark>, now: number): void {

@@ -182,6 +182,11 @@ export class Task implements TaskScope {
     return this.eventTime?.inputWatermark ?? -Infinity;
   }
 
+  /** What tasks downstream hear of next: the watermark that all operators have worked off, -Infinity before the first. */
+  get outputWatermark(): number {
+    return this.eventTime?.outputWatermark ?? -Infinity;
+  }
+
   /** How far the foremost of its aligned partitions is ahead of the slowest that it is aligned with, ms; null when none is aligned, or has a watermark. */
   get alignmentDrift(): number | null {
     return this.eventTime?.alignmentDrift ?? null;

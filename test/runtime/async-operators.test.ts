@@ -217,6 +217,7 @@ describe('time behind an asynchronous operator', () => {
     rig.task.punctuate(rig.now);
     await rig.run();
     expect(rig.lines('out')).toEqual([]);
+    expect([rig.task.watermark(), rig.task.outputWatermark]).toEqual([899, -Infinity]);
     await rig.commit();
     // Also in the next life of the task.
     rig = await reopened(rig, topology);
@@ -229,6 +230,7 @@ describe('time behind an asynchronous operator', () => {
     rig.task.punctuate(rig.now);
     await rig.run();
     expect(rig.lines('out')).toEqual(['x=A@99', 'y=B@599']);
+    expect(rig.task.outputWatermark).toBe(899);
   });
 });
 
