@@ -12,6 +12,7 @@ export interface TimeSharesSnapshot {
 }
 
 const spanMs = 5_000;
+const longMs = 2 * spanMs;
 
 interface Span {
   readonly start: number;
@@ -35,6 +36,8 @@ export class TimeShares {
   }
 
   spent(use: TimeUse, ms: number, now: number): void {
+    // After a long time without any, this is no part of that time.
+    if (now - ms - this.current.start >= longMs) this.roll(now - ms);
     this.current.spent[use] += ms;
     this.roll(now);
   }
@@ -83,8 +86,15 @@ export class TimeShares {
   }
 
   private roll(now: number): void {
-    if (now - this.current.start < spanMs) return;
-    this.before = this.current;
+    const { start, spent } = this.current;
+    const length = now - start;
+    if (length < spanMs) return;
+    // Nobody has noted or asked for long: the last seconds are as all of that time.
+    this.before = length < longMs ? this.current : { start: now - spanMs, spent: scaled(spent, spanMs / length) };
     this.current = { start: now, spent: { busy: 0, backPressured: 0, idle: 0 } };
   }
+}
+
+function scaled(spent: Readonly<Record<TimeUse, number>>, by: number): Record<TimeUse, number> {
+  return { busy: spent.busy * by, backPressured: spent.backPressured * by, idle: spent.idle * by };
 }

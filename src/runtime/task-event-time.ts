@@ -198,8 +198,8 @@ export class TaskEventTime {
     return this.origin.targets;
   }
 
-  explain(taskId: string, now: number): TaskWatermark {
-    return explainTask(taskId, this.watermark, this.sources.explain(), { queues: this.queues, lags: this.lags, now });
+  explain(taskId: string, now: number, wallClock: number): TaskWatermark {
+    return explainTask(taskId, this.watermark, this.sources.explain(), { queues: this.queues, lags: this.lags, now, wallClock });
   }
 
   close(): void {

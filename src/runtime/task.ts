@@ -169,7 +169,7 @@ export class Task implements TaskScope {
 
   /** What its watermark waits for; null when no source has watermarks. */
   explainWatermark(): TaskWatermark | null {
-    return this.eventTime?.explain(this.id, this.clock()) ?? null;
+    return this.eventTime?.explain(this.id, this.clock(), this.env.wallClock()) ?? null;
   }
 
   /** Whether the task runs the node. */

@@ -50,8 +50,10 @@ export interface WatermarkExplanation {
 export interface TaskInputs {
   readonly queues: readonly RecordQueue[];
   readonly lags: PartitionLag;
-  /** ms of the wall clock */
+  /** ms of the clock that goes by what it says of itself */
   readonly now: number;
+  /** The same moment by the wall clock, ms. */
+  readonly wallClock: number;
 }
 
 export function explainTask(taskId: string, watermark: number, parts: readonly WatermarkPart[], task: TaskInputs): TaskWatermark {
@@ -72,8 +74,9 @@ export function watermarkExplanation(operator: string | null, tasks: readonly Ta
   return { operator, tasks, text: lines.length === 0 ? `no task of ${what} with event time runs here` : lines.join('\n') };
 }
 
-function explainPart(part: WatermarkPart, { queues, lags, now }: TaskInputs): WatermarkInput {
-  const { topic, partition, sender, watermark, since } = part;
+function explainPart(part: WatermarkPart, { queues, lags, now, wallClock }: TaskInputs): WatermarkInput {
+  const { topic, partition, sender, watermark } = part;
+  const since = part.since + wallClock - now;
   const lag = sender === null ? lags.lag(topic, partition) : null;
   const queue = queues[part.index];
   const [state, reason] = sender === null ? stateOfPartition(part, queue, lag, lags, now) : stateOfSender(part, sender, now);

@@ -32,6 +32,18 @@ describe('what a task does with its time', () => {
     expect(shares.snapshot(1_000)).toEqual({ busyTimeMsPerSecond: 100, backPressuredTimeMsPerSecond: 250, idleTimeMsPerSecond: 650 });
   });
 
+  it('is of the last seconds also after a long time without any', () => {
+    const shares = new TimeShares(0, 'idle');
+    shares.spent('busy', 4_000, 4_000);
+    for (let now = 600_500; now <= 603_000; now += 500) shares.spent('busy', 500, now);
+    expect(shares.snapshot(603_000).busyTimeMsPerSecond).toBeGreaterThan(350);
+    for (let now = 603_500; now <= 611_000; now += 500) shares.spent('busy', 500, now);
+    expect(shares.snapshot(611_000).busyTimeMsPerSecond).toBe(1_000);
+    shares.begin('busy', 611_000);
+    shares.end(700_000);
+    expect(shares.snapshot(700_000).busyTimeMsPerSecond).toBe(1_000);
+  });
+
   it('is seen while it lasts: a function that is awaited for long is work already', () => {
     const shares = new TimeShares(0, 'idle');
     shares.begin('busy', 500);

@@ -101,6 +101,17 @@ describe('a task', () => {
     expect(['0_0', '0_1'].map((task) => of(one, task).watermarkAlignmentDrift)).toEqual([caughtUp - waiting, 0]);
   });
 
+  it('says since when its watermark stands, also when the clock of the machine has been set', async () => {
+    const one = await running('a');
+    write(0, 0);
+    await world.run(2_000);
+    one.setClock(3_600_000);
+    const [task] = world.as(one.process!, () => one.app!.explainWatermark()).tasks;
+    const stoodFor = world.wallClock + 3_600_000 - task!.inputs[0]!.since;
+    expect(stoodFor).toBeGreaterThan(2_000 - soon);
+    expect(stoodFor).toBeLessThanOrEqual(2_000);
+  });
+
   it('knows of no drift without alignment', async () => {
     const one = await running('a', false);
     write(0, 5_000);
