@@ -209,6 +209,8 @@ export class ThreadRig {
   session: 'ok' | 'lost' = 'ok';
   sessionQuestions: Deferred<'ok' | 'lost'> | null = null;
   generation = 7;
+  /** Rests before tasks are opened again, as told to the log, ms. */
+  readonly rests: number[] = [];
   /** Identities of commits that the group does not know. */
   readonly refused: GroupMemberIdentity[] = [];
   nextIdentity: (refused: GroupMemberIdentity) => Promise<GroupMemberIdentity | null> = async () => null;
@@ -235,7 +237,13 @@ export class ThreadRig {
           this.errors.push({ error, restart });
         },
       },
-      logger: { ...silentLogger, warn: (fields, message) => this.warnings.push({ fields: { ...fields }, message }) },
+      logger: {
+        ...silentLogger,
+        warn: (fields, message) => this.warnings.push({ fields: { ...fields }, message }),
+        info: (fields) => {
+          if ('inMs' in fields) this.rests.push(Number(fields.inMs));
+        },
+      },
       now: () => this.now,
       wallClock: () => this.now,
       longWaits: null,
