@@ -121,45 +121,63 @@ export class VirtualWorld {
     });
   }
 
+  /** The globals stay the same functions in every world: what holds one of them, as the engine's caches do, holds no world. */
   install(): void {
-    const timer = (run: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): VirtualTimer =>
-      new VirtualTimer(this.schedule(() => run(...args), Math.max(1, delayMs || 0), this.current));
-    const interval = (run: () => void, everyMs = 0): VirtualTimer => {
-      const owner = this.current;
-      const handle: VirtualTimer = new VirtualTimer(null);
-      const again = (): void => {
-        handle.event = this.schedule(
-          () => {
-            again();
-            run();
-          },
-          Math.max(1, everyMs),
-          owner,
-        );
-      };
-      again();
-      return handle;
-    };
-    const immediate = (run: (...args: unknown[]) => void, ...args: unknown[]): VirtualTimer =>
-      new VirtualTimer(this.schedule(() => run(...args), 0, this.current));
-    const clear = (handle: unknown): void => {
-      if (handle instanceof VirtualTimer) handle.cancel();
-      else real.clearTimeout(handle as NodeJS.Timeout);
-    };
-    Object.assign(globalThis, { setTimeout: timer, setInterval: interval, setImmediate: immediate });
-    Object.assign(globalThis, { clearTimeout: clear, clearInterval: clear, clearImmediate: clear });
-    Date.now = () => Math.floor(epochMs + this.time + this.current.clockOffsetMs);
-    Math.random = () => this.random.next();
-    performance.now = () => (this.time += glanceMs);
+    put(this);
+    Object.assign(globalThis, virtualTimers);
+    Date.now = virtualDateNow;
+    Math.random = virtualRandom;
+    performance.now = virtualPerformanceNow;
   }
 
   uninstall(): void {
+    put(null);
     const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = real;
     Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate });
     Date.now = real.dateNow;
     Math.random = real.random;
     performance.now = real.performanceNow;
     this.heap.length = 0;
+  }
+
+  /** Date.now() of the process whose event runs. */
+  dateNow(): number {
+    return Math.floor(epochMs + this.time + this.current.clockOffsetMs);
+  }
+
+  /** Math.random(). */
+  drawRandom(): number {
+    return this.random.next();
+  }
+
+  /** performance.now(). */
+  performanceNow(): number {
+    return (this.time += glanceMs);
+  }
+
+  timeout(run: () => void, delayMs: number): VirtualTimer {
+    return new VirtualTimer(this.schedule(run, Math.max(1, delayMs || 0), this.current));
+  }
+
+  interval(run: () => void, everyMs: number): VirtualTimer {
+    const owner = this.current;
+    const handle = new VirtualTimer(null);
+    const again = (): void => {
+      handle.event = this.schedule(
+        () => {
+          again();
+          run();
+        },
+        Math.max(1, everyMs),
+        owner,
+      );
+    };
+    again();
+    return handle;
+  }
+
+  immediate(run: () => void): VirtualTimer {
+    return new VirtualTimer(this.schedule(run, 0, this.current));
   }
 
   private schedule(run: () => void, delayMs: number, owner: SimulatedProcess): WorldEvent {
@@ -228,6 +246,49 @@ class VirtualTimer {
   hasRef(): boolean {
     return true;
   }
+}
+
+/** Whose the globals are. */
+let installed: VirtualWorld | null = null;
+
+function put(world: VirtualWorld | null): void {
+  installed = world;
+}
+
+type Run = (...args: unknown[]) => void;
+
+// Code that took a global with it may outlive its world: then it has the real one.
+const virtualTimers = {
+  setTimeout: (run: Run, delayMs = 0, ...args: unknown[]): unknown =>
+    installed === null ? real.setTimeout(run, delayMs, ...args) : installed.timeout(bound(run, args), delayMs),
+  setInterval: (run: Run, everyMs = 0, ...args: unknown[]): unknown =>
+    installed === null ? real.setInterval(run, everyMs, ...args) : installed.interval(bound(run, args), everyMs),
+  setImmediate: (run: Run, ...args: unknown[]): unknown =>
+    installed === null ? real.setImmediate(run, ...args) : installed.immediate(bound(run, args)),
+  clearTimeout: clear,
+  clearInterval: clear,
+  clearImmediate: clear,
+};
+
+function bound(run: Run, args: readonly unknown[]): () => void {
+  return args.length === 0 ? run : () => run(...args);
+}
+
+function clear(handle: unknown): void {
+  if (handle instanceof VirtualTimer) handle.cancel();
+  else real.clearTimeout(handle as NodeJS.Timeout);
+}
+
+function virtualDateNow(): number {
+  return installed === null ? real.dateNow() : installed.dateNow();
+}
+
+function virtualRandom(): number {
+  return installed === null ? real.random() : installed.drawRandom();
+}
+
+function virtualPerformanceNow(): number {
+  return installed === null ? real.performanceNow() : installed.performanceNow();
 }
 
 function isBefore(a: WorldEvent, b: WorldEvent): boolean {
