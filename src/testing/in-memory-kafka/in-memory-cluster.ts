@@ -57,6 +57,7 @@ export class InMemoryCluster {
   readonly brokerIds: readonly number[];
   private readonly fetches: WaitingFetches;
   private readonly down = new Set<number>();
+  private readonly topicHashes = new Map<string, number>();
 
   constructor(readonly options: ClusterOptions) {
     const { clock, random } = options;
@@ -113,7 +114,9 @@ export class InMemoryCluster {
   }
 
   leaderOf({ topic, partition }: TopicPartition): number {
-    return ((hash(topic) + partition) % this.options.brokers) + 1;
+    let first = this.topicHashes.get(topic);
+    if (first === undefined) this.topicHashes.set(topic, (first = hash(topic)));
+    return ((first + partition) % this.options.brokers) + 1;
   }
 
   // Records
@@ -192,9 +195,10 @@ export class InMemoryCluster {
   }
 
   private served(broker: number, partition: TopicPartition & { readonly topicId?: string | null }): ServedLog {
-    const { topic, topicId } = partition;
-    if (topicId !== undefined && topicId !== null && this.topics.get(topic)?.topicId !== topicId) return E.UNKNOWN_TOPIC_ID;
-    const log = this.topics.log(partition);
+    const { topicId } = partition;
+    const topic = this.topics.get(partition.topic);
+    if (topicId !== undefined && topicId !== null && topic?.topicId !== topicId) return E.UNKNOWN_TOPIC_ID;
+    const log = topic?.logs[partition.partition];
     if (log === undefined) return E.UNKNOWN_TOPIC_OR_PARTITION;
     return this.leaderOf(partition) === broker ? log : E.NOT_LEADER_OR_FOLLOWER;
   }

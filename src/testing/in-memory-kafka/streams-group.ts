@@ -21,7 +21,7 @@ import { assignStreamsTasks, targetOf } from './streams-assignor.js';
 import type { StreamsGroupSettings } from './streams-group-settings.js';
 import { StreamsMemberRecord } from './streams-member-record.js';
 import { assignmentOf, isSame, taskOf, taskSetsOf, type TaskSets } from './streams-tasks.js';
-import { configureTopology, type ConfiguredTopology } from './streams-topology.js';
+import { configureTopology, topicNames, type ConfiguredTopology } from './streams-topology.js';
 
 export interface StreamsGroupOptions {
   readonly clock: SimulationClock;
@@ -42,6 +42,7 @@ export class StreamsGroup {
   readonly kind = 'streams';
   private readonly members = new Map<string, StreamsMemberRecord>();
   private topology: StreamsGroupTopology | null = null;
+  private topics: readonly string[] = [];
   private configured: ConfiguredTopology | null = null;
   private groupEpoch = 1;
   /** The group's epoch that `targets` are for. */
@@ -157,7 +158,10 @@ export class StreamsGroup {
       return refused(UNRELEASED_INSTANCE_ID, said);
     }
     if (this.members.size === 0) this.delayFirst();
-    this.topology ??= joining.topology;
+    if (this.topology === null) {
+      this.topology = joining.topology;
+      this.topics = topicNames(joining.topology);
+    }
     const known = this.members.get(memberId);
     if (inPlace !== undefined) return this.replace(inPlace, memberId, joining);
     if (known !== undefined) {
@@ -250,7 +254,7 @@ export class StreamsGroup {
 
   private configure(): void {
     if (this.topology === null) return;
-    const found = configureTopology(this.topology, this.options.partitionsOf);
+    const found = configureTopology(this.topology, this.topics, this.options.partitionsOf, this.configured);
     const isFirst = this.configured === null;
     if (!isFirst && found.signature !== this.configured?.signature) this.groupEpoch++;
     this.configured = found;

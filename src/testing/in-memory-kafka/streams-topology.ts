@@ -20,12 +20,25 @@ export interface ConfiguredTopology {
   readonly signature: string;
 }
 
-/** @param partitionsOf 0 for a topic that is not there */
-export function configureTopology(topology: StreamsGroupTopology, partitionsOf: (topic: string) => number): ConfiguredTopology {
-  const { subTopologies } = topology;
+/** The topics that it reads or keeps. */
+export function topicNames({ subTopologies }: StreamsGroupTopology): readonly string[] {
   const internal = subTopologies.flatMap((sub) => [...sub.repartitionSourceTopics, ...sub.changelogTopics]);
-  const names = [...new Set([...subTopologies.flatMap((sub) => sub.sourceTopics), ...internal.map(({ name }) => name)])].sort();
+  return [...new Set([...subTopologies.flatMap((sub) => sub.sourceTopics), ...internal.map(({ name }) => name)])].sort();
+}
+
+/**
+ * @param partitionsOf 0 for a topic that is not there
+ * @param known what was said of the same topology before; it is said again while its topics are the same
+ */
+export function configureTopology(
+  topology: StreamsGroupTopology,
+  names: readonly string[],
+  partitionsOf: (topic: string) => number,
+  known: ConfiguredTopology | null,
+): ConfiguredTopology {
   const signature = names.map((name) => `${name}=${partitionsOf(name)}`).join();
+  if (signature === known?.signature) return known;
+  const { subTopologies } = topology;
   const amiss = (code: number, detail: string, toCreate: readonly StreamsInternalTopic[] = []): ConfiguredTopology => ({
     tasks: [],
     stateful: new Set(),

@@ -9,7 +9,7 @@ export type ServedLog = PartitionLog | number;
 
 interface WaitingFetch {
   readonly broker: number;
-  readonly partitions: ReadonlySet<string>;
+  readonly partitions: readonly FetchPartition[];
   readonly look: () => void;
 }
 
@@ -38,7 +38,7 @@ export class WaitingFetches {
     const cancel = this.clock.setTimer(finish, request.maxWaitMs);
     const entry: WaitingFetch = {
       broker,
-      partitions: new Set(request.partitions.map(keyOf)),
+      partitions: request.partitions,
       look: () => {
         if (isReady(request, served)) finish();
       },
@@ -48,8 +48,8 @@ export class WaitingFetches {
 
   /** Something changed in a log. */
   changed(partition: TopicPartition): void {
-    const key = keyOf(partition);
-    for (const entry of [...this.waiting]) if (this.waiting.has(entry) && entry.partitions.has(key)) entry.look();
+    if (this.waiting.size === 0) return;
+    for (const entry of [...this.waiting]) if (this.waiting.has(entry) && waitsFor(entry, partition)) entry.look();
   }
 
   /** The broker went down: nobody is answered. */
@@ -100,6 +100,6 @@ function isOutOfRange(log: PartitionLog, offset: number): boolean {
   return offset < log.logStartOffset || offset > log.endOffset;
 }
 
-function keyOf({ topic, partition }: TopicPartition): string {
-  return `${topic}-${partition}`;
+function waitsFor({ partitions }: WaitingFetch, { topic, partition }: TopicPartition): boolean {
+  return partitions.some((one) => one.partition === partition && one.topic === topic);
 }
