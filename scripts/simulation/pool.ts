@@ -16,7 +16,7 @@ export interface Task {
  */
 const execArgv = ['--min-semi-space-size=64', '--max-semi-space-size=64', '--single-threaded-gc'];
 
-/** What a schedule leaves behind is a few hundred bytes; a new process takes hundreds of schedules to get fast. */
+/** What a schedule leaves behind, compiled code for the most part, is 3 to 5 kB; a new process takes hundreds of schedules to get fast. */
 const schedulesPerProcess = 50_000;
 
 /** Runs schedules on several processes, each seed as the variant that it has, until the signal is given; a process that dies makes it reject. */
