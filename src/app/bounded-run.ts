@@ -40,7 +40,8 @@ const lookEveryMs = 50;
  * A run that stops at the ends that its source topics had when it began.
  *
  * The group's committed offsets, with how each task had ended beside them, say how far all instances are. Sub-topologies end in the order in which records pass them: a task ends its
- * input when everything before it has ended and it has read its internal topics to the end. Sub-topologies that feed each other end once none of them has anything left to read.
+ * input when everything before it has ended and it has read its internal topics to the end. Sub-topologies that feed each other end once what they have committed is all that there is to read:
+ * then nothing of what they made of it is still on its way.
  */
 export class BoundedRun {
   private constructor(
@@ -65,9 +66,9 @@ export class BoundedRun {
     return new BoundedRun(parts, tasks, await latest(port, given, isolation), internal);
   }
 
-  /** For the thread: where an input ends; topics and partitions that were not there at the start are not read. */
-  readonly endOf = (topic: string, partition: number): number | undefined =>
-    this.internal.has(topic) ? undefined : (this.ends.get(`${topic}-${partition}`) ?? 0);
+  /** For the thread: where an input ends; topics and partitions that were not there at the start are not read, internal topics to a moving end. */
+  readonly endOf = (topic: string, partition: number): number =>
+    this.internal.has(topic) ? Infinity : (this.ends.get(`${topic}-${partition}`) ?? 0);
 
   /** Resolves when all tasks of the group have ended. */
   async untilComplete(built: BuiltThread, signal: AbortSignal): Promise<void> {
@@ -102,7 +103,7 @@ export class BoundedRun {
       const ends = await this.endsOf(tasks);
       if (tasks.every((task) => this.hasEnded(task, committed, ends))) continue;
       const here = tasks.filter(({ id }) => built.thread.tasks.has(id));
-      const mayEnd = !isLoop(topology, group) || tasks.every((task) => this.isRead(task, here, built, committed, ends));
+      const mayEnd = !isLoop(topology, group) || tasks.every(({ inputs }) => isBeyond(offsetsOf(committed), inputs, ends));
       for (const task of here) this.tell(task, built, committed, ends, mayEnd);
       return false;
     }
@@ -120,20 +121,7 @@ export class BoundedRun {
     const active = built.thread.tasks.get(id);
     if (active === undefined || !isBeyond(positionsOf(active.task.positions()), inputs, ends)) return;
     if (mayEnd) built.thread.endInput(id, this.parts.end);
-    const known = new Map([...committed].map(([place, { offset }]) => [place, offset]));
-    if (!isBeyond(known, inputs, ends)) built.thread.commitPositions(id);
-  }
-
-  private isRead(
-    { id, inputs }: RunTask,
-    here: readonly RunTask[],
-    built: BuiltThread,
-    committed: ReadonlyMap<string, Committed>,
-    ends: ReadonlyMap<string, number>,
-  ): boolean {
-    const active = here.some((task) => task.id === id) ? built.thread.tasks.get(id) : undefined;
-    if (active !== undefined) return isBeyond(positionsOf(active.task.positions()), inputs, ends);
-    return isBeyond(new Map([...committed].map(([place, { offset }]) => [place, offset])), inputs, ends);
+    if (!isBeyond(offsetsOf(committed), inputs, ends)) built.thread.commitPositions(id);
   }
 
   private hasEnded({ inputs }: RunTask, committed: ReadonlyMap<string, Committed>, ends: ReadonlyMap<string, number>): boolean {
@@ -170,6 +158,10 @@ function placeOf({ topic, partition }: TopicPartition): string {
 
 function positionsOf(positions: readonly (TopicPartition & { readonly offset: number })[]): ReadonlyMap<string, number> {
   return new Map(positions.map((position) => [placeOf(position), position.offset]));
+}
+
+function offsetsOf(committed: ReadonlyMap<string, Committed>): ReadonlyMap<string, number> {
+  return new Map([...committed].map(([place, { offset }]) => [place, offset]));
 }
 
 /** Whether every input is read up to its end. */

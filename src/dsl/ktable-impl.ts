@@ -1,7 +1,7 @@
 import { defined } from '../processors/defined-result.js';
 import { checkOptions } from '../errors/checked-options.js';
 import { shapes } from './option-shapes.js';
-import { lastResultsOperator } from '../processors/last-results.js';
+import { lastTableResults } from '../processors/last-results.js';
 import type { TableJoinKind } from '../processors/table-table-join.js';
 import { toStreamOperator } from '../processors/to-stream.js';
 import type { RecordMeta } from '../processors/record-meta.js';
@@ -50,7 +50,7 @@ export class KTableImpl<K, V> implements KTable<K, V> {
     const { keySerde, valueSerde, sources } = this.#state;
     const name = graph.nameOr(checkedName(options), prefix.toStream);
     const store = lastResultsStore(`${name}-results`, keySerde, valueSerde);
-    const node = operatorNode(name, toStreamOperator(), { inBatch: { supplier: lastResultsOperator(store.name), store } });
+    const node = operatorNode(name, toStreamOperator(), { lastResults: { supplier: lastTableResults(store.name), store } });
     graph.add(node, [this.#state.node]);
     return this.#context.stream({ name: node.name, keySerde, valueSerde, sources, repartitionRequired: false, node });
   }

@@ -1,16 +1,17 @@
 import { checkOptions } from '../errors/checked-options.js';
 import { windowOperator } from '../processors/event-time/window-operator.js';
-import type { OperatorSupplier } from '../processors/operator.js';
+import { lastStreamResults } from '../processors/last-results.js';
 import { passThroughOperator } from '../processors/pass-through.js';
 import { resultAtOnce, resultsAtOnce } from '../processors/result-at-once.js';
 import { aggregateAtOnce } from '../processors/state/aggregate-at-once.js';
 import type { AggregateFunction } from '../processors/state/aggregate-function.js';
 import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js';
 import type { Trigger } from '../processors/windowing/trigger.js';
-import { afterLateRecords, eventTimeTrigger, neverTrigger, processingTimeTrigger } from '../processors/windowing/triggers/time-triggers.js';
+import { eventTimeTrigger, neverTrigger, processingTimeTrigger } from '../processors/windowing/triggers/time-triggers.js';
 import { aggregatedContents, evictedContents, folded, listedContents } from '../processors/windowing/window-contents.js';
 import type { WindowInfo } from '../processors/windowing/window-context.js';
 import { checkWindows, windowStates, type WindowDefinition } from '../processors/windowing/window-engine.js';
+import type { Serde } from '../serdes/serde.js';
 import type { Windowed } from '../time/windowed.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
 import { requireAggregate, requireFunction, requireLateness } from './checked-arguments.js';
@@ -18,10 +19,12 @@ import { checkedName } from './checked-name.js';
 import type { DslContext } from './dsl-context.js';
 import { requireWatermarks } from './event-time-sources.js';
 import type { GraphNode } from './graph/graph-node.js';
+import type { LastResults } from './graph/last-results.js';
 import { operatorNode } from './graph/operator-node.js';
 import { statefulNode } from './graph/stateful-node.js';
 import type { GroupedState } from './grouped-state.js';
 import { keyedStateStore } from './keyed-state-store.js';
+import { lastResultsStore } from './last-results-store.js';
 import type {
   ResultsAndLate,
   SideOutputLate,
@@ -35,7 +38,7 @@ import type { TwoStageOption } from './options.js';
 import { shapes } from './option-shapes.js';
 import { prefix } from './prefixes.js';
 import { keyedWindowStages, type KeyedFirstStage } from './two-stage-keyed-windows.js';
-import { windowedKeySerde } from './windowed-keys.js';
+import { sessionKeySerde, windowedKeySerde } from './windowed-keys.js';
 
 type Results<K, V, R> = KStream<Windowed<K>, R> | ResultsAndLate<K, V, R>;
 
@@ -75,12 +78,12 @@ export class WindowedStreamImpl<K, V> {
         ? (_key, result) => [result as unknown as R]
         : (key, result, info) => [resultAtOnce('aggregate: apply', apply(key, result, info))];
     const stages = keyedWindowStages(what, this.#grouped, this.#assigner, this.#options, aggregate, options);
-    if (stages !== null) return this.#add<Out, R>(stages.contents as never, makeResults, clear, options, stages.first);
+    if (stages !== null) return this.#add<Out, R>(stages.contents as never, makeResults, clear, options, true, stages.first);
     const contents =
       evictor === undefined
         ? aggregatedContents(aggregate, options.accumulatorSerde)
         : evictedContents(evictor, folded(aggregate), this.#grouped.fields.valueSerde ?? undefined);
-    return this.#add<Out, R>(contents, makeResults, clear, options);
+    return this.#add<Out, R>(contents, makeResults, clear, options, true);
   }
 
   reduce(reducer: (a: V, b: V) => V, options: WindowResultOptions<V> & TwoStageOption & Partial<SideOutputLate> = {}): Results<K, V, V> {
@@ -115,6 +118,7 @@ export class WindowedStreamImpl<K, V> {
       (key, values, info) => resultsAtOnce('process: the function', apply(key, values, info)),
       options.clear,
       options,
+      false,
     );
   }
 
@@ -123,6 +127,7 @@ export class WindowedStreamImpl<K, V> {
     apply: WindowDefinition<K, V, C, R>['apply'],
     clear: WindowDefinition<K, V, C, R>['clear'],
     options: WindowResultOptions<R> & Partial<SideOutputLate>,
+    isSingle: boolean,
     firstStage: KeyedFirstStage<K, V> | null = null,
   ): Results<K, V, R> {
     const { graph } = this.#context;
@@ -146,16 +151,23 @@ export class WindowedStreamImpl<K, V> {
     const { parent, sources } = grouped.inputFor(graph, storeName);
     if (this.#assigner.time === 'event' && this.#assigner.defaultTrigger !== 'never') requireWatermarks(graph, sources, name);
     const sides = options.sideOutputLate === true ? { results: `${name}-results`, late: `${name}-late` } : null;
-    const operator = (windows: WindowDefinition<K, V, C, R>): OperatorSupplier =>
-      windowOperator({ storeName, states, definition: windows, sides: sides && { ...sides, late: [sides.late] } });
-    const node = statefulNode(name, operator(definition), store, { usesEventTime: true, inBatch: operator(firedOnce(definition)) });
+    const lastResults = isSingle ? this.#lastResults(trigger, `${name}-results`, options.valueSerde) : null;
+    const node = statefulNode(
+      name,
+      windowOperator({ storeName, states, definition, sides: sides && { ...sides, late: [sides.late] } }),
+      store,
+      { usesEventTime: true, lastResults: sides === null ? lastResults : null },
+    );
     graph.add(node, [parent]);
     const resultSerde = this.#assigner.size === null ? null : windowedKeySerde(keySerde, this.#assigner.size);
     const stream = <KS, VS>(of: GraphNode, serdes: Pick<Parameters<DslContext['stream']>[0], 'keySerde' | 'valueSerde'>): KStream<KS, VS> =>
       this.#context.stream<KS, VS>({ name: of.name, ...serdes, sources, repartitionRequired: false, node: of } as never);
     const resultSerdes = { keySerde: resultSerde as never, valueSerde: (options.valueSerde ?? null) as never };
     if (sides === null) return stream<Windowed<K>, R>(node, resultSerdes);
-    const [results, late] = [operatorNode(sides.results, passThroughOperator()), operatorNode(sides.late, passThroughOperator())];
+    const [results, late] = [
+      operatorNode(sides.results, passThroughOperator(), { lastResults }),
+      operatorNode(sides.late, passThroughOperator()),
+    ];
     graph.add(results, [node]);
     graph.add(late, [node]);
     return {
@@ -163,12 +175,14 @@ export class WindowedStreamImpl<K, V> {
       late: stream<K, V>(late, { keySerde, valueSerde: this.#grouped.fields.valueSerde }),
     };
   }
-}
 
-/** In batch mode a window waits for its late records before it fires, so that it fires once. What triggers of users' own say is left as it is. */
-function firedOnce<K, V, C, R>(definition: WindowDefinition<K, V, C, R>): WindowDefinition<K, V, C, R> {
-  const { trigger, allowedLateness } = definition;
-  return trigger === eventTimeTrigger() && allowedLateness > 0 ? { ...definition, trigger: afterLateRecords(allowedLateness) } : definition;
+  /** For windows that fire again, with one result each time, for records that come late but not too late. */
+  #lastResults<R>(trigger: Trigger<V>, storeName: string, valueSerde: Serde<R> | undefined): LastResults | null {
+    const { allowedLateness = 0 } = this.#options;
+    if (allowedLateness === 0 || this.#assigner.defaultTrigger !== 'event' || trigger !== eventTimeTrigger()) return null;
+    const store = lastResultsStore(storeName, sessionKeySerde(this.#grouped.fields.keySerde), valueSerde ?? null);
+    return { supplier: lastStreamResults(store.name), store };
+  }
 }
 
 function defaultTrigger<V>({ defaultTrigger: trigger }: WindowAssigner<V>): Trigger<V> {

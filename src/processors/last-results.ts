@@ -1,9 +1,10 @@
 /**
- * Batch mode: `toStream` of a table keeps the last change of each key and tells it once, at the end of the input, in the order of the key bytes.
+ * Batch mode: keeps the last result of each key and tells it once, at the end of the input, in the order of the key bytes.
  *
  * What is kept lies in a store, so that it needs no memory of its own, survives a crash, and leaves with the epoch that tells it. A key is told as it is then: null when its row is
- * gone. Many rows are told in portions, so that they fit into epochs of the usual length.
+ * gone. Many are told in portions, so that commits, and whoever wants to close the app, have their turn.
  */
+import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { compileSerde } from '../serdes/compile-serde.js';
 import { inPlaceSerde } from '../serdes/in-place-serde.js';
@@ -17,17 +18,25 @@ import type { Change, OperatorContext, OperatorSupplier } from './operator.js';
 const gone = Object.freeze({ isGone: true });
 type LastValue<V> = V | typeof gone;
 
-/** Rows that are told before others of the task have their turn, or a commit. */
-const portion = 10_000;
+/** A portion ends with so many rows, or when it has taken so long. */
+const portionRows = 1000;
+const portionMs = 20;
 
-export function lastResultsOperator(storeName: string): OperatorSupplier {
-  return () => new LastResultsOperator(storeName);
+/** In the place of `toStream`. */
+export function lastTableResults(storeName: string): OperatorSupplier {
+  return () => new LastTableResults(storeName);
 }
 
-class LastResultsOperator<K, V> extends NodeOperator<K, Change<V>> {
+/** Behind an operator whose results come again for the same key. */
+export function lastStreamResults(storeName: string): OperatorSupplier {
+  return () => new LastStreamResults(storeName);
+}
+
+abstract class LastResultsOperator<K, V, VIn> extends NodeOperator<K, VIn> {
   declare private store: TimestampedKeyValueStore<K, LastValue<V>>;
   /** Where the next portion begins; null: at the first row. */
   private from: K | null = null;
+  readonly holdsResults = true;
 
   constructor(private readonly storeName: string) {
     super();
@@ -43,24 +52,38 @@ class LastResultsOperator<K, V> extends NodeOperator<K, Change<V>> {
     return this.from !== null;
   }
 
-  process(key: K, { newValue, isLatest }: Change<V>, timestamp: number): void {
+  protected keep(key: K, value: V | null, timestamp: number): void {
     this.from = null;
-    if (isLatest) this.store.put(key, newValue ?? gone, timestamp);
+    this.store.put(key, value ?? gone, timestamp);
   }
 
   async onEndOfInput(): Promise<void> {
     const { store, from } = this;
     this.from = null;
+    const endsAt = performance.now() + portionMs;
     let told = 0;
     for await (const [key, { value, timestamp }] of store.range(from === null ? {} : { from })) {
-      if (told++ === portion) {
+      if (told === portionRows || (told > 0 && performance.now() >= endsAt)) {
         this.from = key;
         return;
       }
+      told++;
       store.put(key, null, timestamp);
       const pending = this.downstream.process(key, value === gone ? null : value, timestamp);
       if (pending !== undefined) await pending;
     }
+  }
+}
+
+class LastTableResults<K, V> extends LastResultsOperator<K, V, Change<V>> {
+  process(key: K, { newValue, isLatest }: Change<V>, timestamp: number): MaybeAsync {
+    if (isLatest) this.keep(key, newValue, timestamp);
+  }
+}
+
+class LastStreamResults<K, V> extends LastResultsOperator<K, V, V> {
+  process(key: K, value: V, timestamp: number): MaybeAsync {
+    this.keep(key, value, timestamp);
   }
 }
 

@@ -49,6 +49,8 @@ export interface Operator<K = unknown, V = unknown> extends Downstream<K, V> {
   onEndOfInput?(): MaybeAsync;
   /** True when `onEndOfInput` has told a portion of what there is: it is called again, perhaps in a later epoch. */
   readonly hasMoreResults?: boolean;
+  /** True for operators that keep results in a store until the end of the input: no other may go on in their place before. */
+  readonly holdsResults?: boolean;
   /** Of operators that go on with a record after `process` has returned. */
   readonly unfinished?: UnfinishedWork;
   /** Called once when the task is closed, also after a failure. Must not forward. */

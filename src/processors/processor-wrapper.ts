@@ -109,6 +109,10 @@ export class WrappedOperator implements EveryMember {
     return this.operator.onEndOfInput?.();
   }
 
+  get holdsResults(): boolean {
+    return this.operator.holdsResults === true;
+  }
+
   get hasMoreResults(): boolean {
     return this.operator.hasMoreResults === true;
   }

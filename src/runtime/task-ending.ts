@@ -1,6 +1,7 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { Cancellable } from '../processors/operator.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
+import type { TaskInput } from './task-options.js';
 import type { TimeStage } from './time-stages.js';
 
 type Punctuator = (timestamp: number) => MaybeAsync;
@@ -19,9 +20,18 @@ export class TaskEnding {
   /** Schedules in stream time, by node: they fire once more at the end. */
   private readonly schedules = new Map<string, Set<Punctuator>>();
 
-  /** The task ended in an earlier life, and nothing has come since. */
-  restore(reached: InputEnd | null): void {
-    this.reached = reached;
+  private readonly isBounded: boolean;
+
+  /** Goes on where an earlier life of the task was, which may have ended, with nothing to come since. */
+  constructor(inputs: readonly TaskInput[]) {
+    const [first = null, ...others] = inputs.map(({ ended = null }) => ended);
+    if (others.every((ended) => ended === first)) this.reached = first;
+    this.isBounded = inputs.some(({ end }) => end !== undefined);
+  }
+
+  /** In a bounded run, behind the end: timers of the wall clock fire no more, since nobody waits for what they would bring. */
+  get isOver(): boolean {
+    return this.isBounded && this.reached !== null;
   }
 
   /** Asked again, or for less than was done, it changes nothing. */

@@ -55,7 +55,7 @@ export class Task implements TaskScope {
   /** False: no further record is taken; what is unfinished may still end. */
   takesInput = true;
   private readonly stages: readonly TimeStage[];
-  private readonly ending = new TaskEnding();
+  private readonly ending: TaskEnding;
   /** Of asynchronous operators; null when there are none. */
   private readonly unfinished: UnfinishedRecords | null;
   /** Stream time before the record in work. */
@@ -79,6 +79,7 @@ export class Task implements TaskScope {
     this.id = options.id;
     this.partition = options.partition;
     this.env = options.env;
+    this.ending = new TaskEnding(options.inputs);
     this.clock = this.env.steadyClock ?? (() => this.env.wallClock());
     this.intake = new TaskIntake(this.clock, () => this.env.wallClock());
     this.wired = wireTask(options.topology, options.subTopology, this, options.topicOf);
@@ -107,8 +108,6 @@ export class Task implements TaskScope {
     this.wired.init();
     this.eventTime?.start();
     this.streamTimeBefore = this.group.streamTime;
-    const [first = null, ...others] = options.inputs.map(({ ended = null }) => ended);
-    if (others.every((ended) => ended === first)) this.ending.restore(first);
     if (options.inputs.some(({ isPassing }) => isPassing === true)) this.dirty = true;
   }
 
@@ -119,7 +118,7 @@ export class Task implements TaskScope {
 
   /** In batch mode, until final results are told. */
   get holdsResults(): boolean {
-    return this.options.topology.mode === 'batch' && this.ended !== 'final';
+    return this.ended !== 'final' && this.wired.operators.some(({ operator }) => operator.holdsResults === true);
   }
 
   /** The inputs are read to their ends. Once nothing is unfinished operators emit what waits for time, for `final`; `run` does it, and then `ended` says so. */
@@ -279,7 +278,7 @@ export class Task implements TaskScope {
   punctuate(now: number, wallClock = now): number {
     if (this.busy !== null) return 0;
     const moved = this.emitWatermarks(now) ? 1 : 0;
-    if (this.isBusy || this.timers.nextAt > wallClock) return moved;
+    if (this.isBusy || this.ending.isOver || this.timers.nextAt > wallClock) return moved;
     const before = this.env.metrics.punctuations;
     const pending = this.timers.punctuate(wallClock);
     if (pending !== undefined) this.await(pending);
@@ -321,7 +320,7 @@ export class Task implements TaskScope {
   /** Deadline of idle waiting or next wall-clock punctuation, ms of the steady clock; null when there is none. */
   nextWakeUp(): number | null {
     const idle = this.group.idleDeadline();
-    const timer = this.clock() + Math.max(0, this.timers.nextAt - this.env.wallClock());
+    const timer = this.ending.isOver ? Infinity : this.clock() + Math.max(0, this.timers.nextAt - this.env.wallClock());
     const next = Math.min(idle ?? Infinity, timer, this.eventTime?.nextEmitAt ?? Infinity);
     return next === Infinity ? null : next;
   }

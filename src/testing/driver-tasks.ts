@@ -141,8 +141,12 @@ export class DriverTasks {
   async endInput(): Promise<void> {
     await this.commit();
     for (const group of subTopologyOrder(this.options.topology)) {
-      for (const { active, subTopology } of this.tasks) if (group.includes(subTopology.id)) active.task.endInput('final');
-      await this.commit();
+      const tasks = this.tasks.filter(({ subTopology }) => group.includes(subTopology.id)).map(({ active }) => active.task);
+      // Sub-topologies that feed each other may have more to read after that.
+      while (tasks.some(({ ended }) => ended !== 'final')) {
+        for (const task of tasks) task.endInput('final');
+        await this.commit();
+      }
     }
   }
 

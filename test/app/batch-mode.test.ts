@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { serdes } from '../../src/serdes/serdes.js';
+import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
+import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
 import { InMemoryDirectory } from '../../src/testing/in-memory-kafka/in-memory-directory.js';
 import { Random } from '../../src/testing/in-memory-kafka/random.js';
 import type { Topology } from '../../src/topology/nodes.js';
@@ -131,4 +133,100 @@ describe('batch mode', () => {
     await runs.current.finished(runs.current.begin(slowJob('batch'), {}, disk));
     expect(runs.current.lines('finals').sort()).toEqual(counted(records(0, 100), 0).sort());
   });
+
+  it('is over for a task whose input has ended: no timer of the wall clock brings more', async () => {
+    const timed = (mode: 'streaming' | 'batch'): Topology => {
+      const builder = new StreamsBuilder();
+      builder
+        .stream('in', texts)
+        .process<string, string>(
+          () => ({
+            init: (context) => {
+              let ticks = 0;
+              context.schedule({ interval: 100, time: 'wallClock' }, () =>
+                context.forward({ key: 'tick', value: `${++ticks}`, timestamp: 5 }),
+              );
+            },
+            process: () => undefined,
+          }),
+          { name: 'ticks', ...texts },
+        )
+        .toTable({ name: 'by-tick', materialized: { storeName: 'ticks', ...texts } })
+        .toStream({ name: 'told' })
+        .to('finals', texts);
+      builder
+        .stream('other', texts)
+        .mapValuesAsync(
+          async (value) => {
+            await new Promise((resolve) => setTimeout(resolve, 200));
+            return value;
+          },
+          { name: 'slow', concurrency: 1, valueSerde: serdes.string },
+        )
+        .to('out', texts);
+      return builder.build({ mode });
+    };
+    runs.current.feed('in', [['a', '1', 1]]);
+    runs.current.feed('other', records(0, 20));
+    await runs.current.finished(runs.current.begin(timed('batch')));
+    expect(runs.current.lines('out')).toHaveLength(20);
+    expect(runs.current.lines('finals').length).toBeLessThanOrEqual(1);
+    const told = runs.current.lines('finals');
+    await runs.current.finished(runs.current.begin(timed('streaming')));
+    expect(runs.current.lines('finals')).toEqual(told);
+  });
+
+  it('tells a join by foreign keys with one by foreign keys when the answers of both are here', async () => {
+    const firstOf = (value: string): string => value.slice(0, 1);
+    const builder = new StreamsBuilder();
+    const orders = builder.table('in', { ...texts, materialized: { storeName: 'orders' } });
+    const rows = builder.table('other', { ...texts, materialized: { storeName: 'rows' } });
+    const both = (one: string, other: string | null): string => `${one}>${other}`;
+    const inner = rows.join(rows, both, { name: 'inner', foreignKey: firstOf, materialized: { storeName: 'inner-rows', ...texts } });
+    orders
+      .leftJoin(inner, both, { name: 'outer', foreignKey: firstOf, materialized: { storeName: 'outer-rows', ...texts } })
+      .toStream({ name: 'told' })
+      .to('finals', texts);
+    runs.current.feed('in', [['1', 'a', 1]]);
+    runs.current.feed('other', [
+      ['a', 'b', 1],
+      ['b', 'b', 1],
+    ]);
+    const two = ['one', 'two'].map((name) => runs.current.begin(builder.build({ mode: 'batch' }), {}, new InMemoryDirectory(name)));
+    await runs.current.finished(...two);
+    expect(runs.current.lines('finals')).toEqual(['1=a>b>b']);
+  });
+
+  it.each([1000, Infinity])(
+    'tells what windows that were open in streaming have got since (allowed lateness %d)',
+    async (allowedLateness) => {
+      const windows = (mode: 'streaming' | 'batch'): Topology => {
+        const builder = new StreamsBuilder();
+        builder
+          .stream('in', { ...texts, watermarks: watermarks.monotonous() })
+          .keyBy()
+          .window(tumblingEventTime({ size: 100 }), { allowedLateness })
+          .reduce((one, other) => one + other, { name: 'w', valueSerde: serdes.string })
+          .map((value, { key, window }) => [`${key}@${window.start}`, value] as [string, string], texts)
+          .to('finals', texts);
+        return builder.build({ mode });
+      };
+      runs.current.feed('in', [
+        ['a', '1', 10],
+        ['a', '2', 150],
+      ]);
+      const { app, process } = runs.current.app(windows('streaming'));
+      runs.current.world.as(process, () => void app.start());
+      expect(await runs.current.world.run(60_000, () => runs.current.lines('finals').length === 1)).toBe(true);
+      let closed = false;
+      runs.current.world.as(process, () => void app.close().then(() => (closed = true)));
+      expect(await runs.current.world.run(60_000, () => closed)).toBe(true);
+      runs.current.feed('in', [
+        ['a', '3', 160],
+        ['a', '4', 20],
+      ]);
+      await runs.current.finished(runs.current.begin(windows('batch')));
+      expect(runs.current.lines('finals').sort()).toEqual(['a@0=1', 'a@0=14', 'a@100=23']);
+    },
+  );
 });

@@ -22,6 +22,7 @@ function complete(): { operator: Required<Operator>; called: string[] } {
     keepsRecords: true,
     hasDueTimers: true,
     hasMoreResults: true,
+    holdsResults: true,
     unfinished: { size: 0, isFull: false, ready: null, oldest: null, begin: () => undefined, results: { process: () => undefined } },
     init: note('init'),
     process: note('process'),

@@ -18,7 +18,8 @@ export function above(link: GraphLink): GraphLink[] {
   return reached(link, ({ parents }) => parents);
 }
 
-function below(link: GraphLink): GraphLink[] {
+/** Everything that a node's records may go on to, itself left out. */
+export function below(link: GraphLink): GraphLink[] {
   return reached(link, ({ children }) => children);
 }
 

@@ -62,8 +62,8 @@ function namesLacking(graph: StreamGraph, mode: ExecutionMode): { readonly opera
       if (node.buffer !== null && graph.isGenerated(node.name))
         lacking.push({ operator: node.name, text: `store ${node.buffer.name} of ${node.name} (set \`name\`)` });
     } else if (node.kind === 'operator') {
-      if (mode === 'batch' && node.inBatch !== null && graph.isGenerated(node.name))
-        lacking.push({ operator: node.name, text: `store ${node.inBatch.store.name} of ${node.name} (set \`name\` of \`toStream\`)` });
+      if (mode === 'batch' && node.lastResults !== null && graph.isGenerated(node.name))
+        lacking.push({ operator: node.name, text: `store ${node.lastResults.store.name} of ${node.name} (set \`name\` of \`toStream\`)` });
     } else if ('store' in node && node.store !== null && graph.isGenerated(node.store.name)) {
       const kept = node.kind === 'globalTable' || graph.isKept(node);
       if (kept) lacking.push({ operator: node.name, text: `store ${node.store.name} of ${node.name} (set \`materialized.storeName\`)` });

@@ -1,8 +1,7 @@
 import type { OperatorSupplier } from '../../processors/operator.js';
-import type { StoreSpec } from '../../stores/store.js';
-import type { ExecutionMode } from '../../topology/nodes.js';
 import type { TopologyBuilder } from '../../topology/topology-builder.js';
 import type { GraphNode } from './graph-node.js';
+import { writeLastResults, type LastResults } from './last-results.js';
 
 /** An operator without a store of its own: filter, map, merge, branch, process, … */
 export interface OperatorNode {
@@ -17,8 +16,8 @@ export interface OperatorNode {
   readonly acceptsNullKeys: boolean;
   /** It gets only what its parents send it by name. */
   readonly isSide: boolean;
-  /** What stands in its place in batch mode; null: the same. */
-  readonly inBatch: { readonly supplier: OperatorSupplier; readonly store: StoreSpec } | null;
+  /** What takes its place where only last results are to be told; null: it can't. */
+  readonly lastResults: LastResults | null;
 }
 
 export interface OperatorNodeOptions {
@@ -26,11 +25,11 @@ export interface OperatorNodeOptions {
   readonly after?: readonly GraphNode[];
   readonly acceptsNullKeys?: boolean;
   readonly isSide?: boolean;
-  readonly inBatch?: OperatorNode['inBatch'];
+  readonly lastResults?: LastResults | null;
 }
 
 export function operatorNode(name: string, supplier: OperatorSupplier, options: OperatorNodeOptions = {}): OperatorNode {
-  const { stores = [], after = [], acceptsNullKeys = false, isSide = false, inBatch = null } = options;
+  const { stores = [], after = [], acceptsNullKeys = false, isSide = false, lastResults = null } = options;
   return Object.freeze({
     kind: 'operator',
     name,
@@ -39,14 +38,13 @@ export function operatorNode(name: string, supplier: OperatorSupplier, options: 
     after,
     acceptsNullKeys,
     isSide,
-    inBatch,
+    lastResults,
   });
 }
 
-export function writeOperator(node: OperatorNode, builder: TopologyBuilder, parents: readonly string[], mode: ExecutionMode): void {
-  if (mode === 'batch' && node.inBatch !== null) {
-    builder.addOperator(node.name, node.inBatch.supplier, parents, node.stores);
-    builder.addStateStore(node.inBatch.store, { processors: [node.name] });
+export function writeOperator(node: OperatorNode, builder: TopologyBuilder, parents: readonly string[], lastResultsOnly: boolean): void {
+  if (lastResultsOnly && node.lastResults !== null) {
+    writeLastResults(node.name, node.lastResults, builder, parents);
     return;
   }
   builder.addOperator(node.name, node.supplier, parents, node.stores);

@@ -1,6 +1,6 @@
 import type { OperatorSupplier } from '../../processors/operator.js';
 import type { StoreSpec } from '../../stores/store.js';
-import type { ExecutionMode } from '../../topology/nodes.js';
+import { nameOfLastResults, writeLastResults, type LastResults } from './last-results.js';
 import type { TopologyBuilder } from '../../topology/topology-builder.js';
 
 /** An operator that brings its store: the aggregations. */
@@ -13,22 +13,22 @@ export interface StatefulNode {
   readonly stores: readonly string[];
   /** Works in event time, or may: watermarks have to reach it. */
   readonly usesEventTime: boolean;
-  /** Makes the operator in batch mode; null: `supplier` does. */
-  readonly inBatch: OperatorSupplier | null;
+  /** What is put behind it where only last results are to be told; null: nothing. */
+  readonly lastResults: LastResults | null;
 }
 
 export function statefulNode(
   name: string,
   supplier: OperatorSupplier,
   store: StoreSpec,
-  options: { readonly usesEventTime?: boolean; readonly stores?: readonly string[]; readonly inBatch?: OperatorSupplier | null } = {},
+  options: { readonly usesEventTime?: boolean; readonly stores?: readonly string[]; readonly lastResults?: LastResults | null } = {},
 ): StatefulNode {
-  const { usesEventTime = false, stores = [], inBatch = null } = options;
-  return Object.freeze({ kind: 'stateful', name, supplier, store, stores: Object.freeze(stores.slice()), usesEventTime, inBatch });
+  const { usesEventTime = false, stores = [], lastResults = null } = options;
+  return Object.freeze({ kind: 'stateful', name, supplier, store, stores: Object.freeze(stores.slice()), usesEventTime, lastResults });
 }
 
-export function writeStateful(node: StatefulNode, builder: TopologyBuilder, parents: readonly string[], mode: ExecutionMode): void {
-  const supplier = mode === 'batch' ? (node.inBatch ?? node.supplier) : node.supplier;
-  builder.addOperator(node.name, supplier, parents, node.stores);
+export function writeStateful(node: StatefulNode, builder: TopologyBuilder, parents: readonly string[], lastResultsOnly: boolean): void {
+  builder.addOperator(node.name, node.supplier, parents, node.stores);
   builder.addStateStore(node.store, { processors: [node.name] });
+  if (lastResultsOnly && node.lastResults !== null) writeLastResults(nameOfLastResults(node.name), node.lastResults, builder, [node.name]);
 }

@@ -21,6 +21,7 @@ import { writeStateStore } from './state-store-node.js';
 import { writeStateful } from './stateful-node.js';
 import type { GraphLink, StreamGraph } from './stream-graph.js';
 import { writeStreamSource } from './stream-source-node.js';
+import { lastResultNodes, nameOfLastResults } from './last-results.js';
 import { mergeRepartitions } from './merged-repartitions.js';
 import { selfJoins, type SelfJoins } from './self-joins.js';
 import { writeStreamSelfJoin, writeStreamStreamJoin } from './stream-stream-join-node.js';
@@ -49,6 +50,7 @@ class GraphWriter {
   readonly #standIns: ReadonlyMap<GraphNode, GraphNode>;
   readonly #links: ReadonlyMap<GraphNode, GraphLink>;
   readonly #reusesSourceTopics: boolean;
+  readonly #lastResults: ReadonlySet<GraphNode>;
   readonly #renamed: ReadonlyMap<string, string> = new Map();
   readonly #selfJoins: SelfJoins = { joins: new Set(), spared: new Set() };
 
@@ -65,6 +67,7 @@ class GraphWriter {
       this.#links = links;
       this.#renamed = renamed;
     }
+    this.#lastResults = mode === 'batch' ? lastResultNodes(this.#links.values()) : new Set();
     if (optimizations.includes('singleStoreSelfJoin')) this.#selfJoins = selfJoins(graph, this.#standIns);
   }
 
@@ -100,9 +103,14 @@ class GraphWriter {
     });
   }
 
+  /** The node that has what it gives. */
+  #outputOf({ node }: GraphLink): string {
+    return node.kind === 'stateful' && this.#lastResults.has(node) ? nameOfLastResults(node.name) : node.name;
+  }
+
   #writeNode(link: GraphLink): void {
     const { node } = link;
-    const parents = [...new Set(this.#parentsOf(link).map((parent) => parent.node.name))];
+    const parents = [...new Set(this.#parentsOf(link).map((parent) => this.#outputOf(parent)))];
     switch (node.kind) {
       case 'streamSource':
         writeStreamSource(node, this.#builder);
@@ -117,13 +125,13 @@ class GraphWriter {
         writeStateStore(node, this.#builder);
         break;
       case 'operator':
-        writeOperator(node, this.#builder, parents, this.mode);
+        writeOperator(node, this.#builder, parents, this.#lastResults.has(node));
         break;
       case 'async':
         writeAsync(node, this.#builder, parents);
         break;
       case 'stateful':
-        writeStateful(node, this.#builder, parents, this.mode);
+        writeStateful(node, this.#builder, parents, this.#lastResults.has(node));
         break;
       case 'connected':
         writeConnected(node, this.#builder, parents);

@@ -1,5 +1,4 @@
 /** The default triggers: once, when the window's time has passed. */
-import type { Window } from '../../../time/windowed.js';
 import { maxTimestamp } from '../../../time/windowing/window-span.js';
 import type { Trigger } from '../trigger.js';
 
@@ -20,27 +19,6 @@ const eventTime: Trigger = Object.freeze<Trigger>({
   },
   clear: (window, context) => context.deleteEventTimer(maxTimestamp(window)),
 });
-
-/** Once, when a window takes no more records. */
-export function afterLateRecords(allowedLateness: number): Trigger {
-  const endOf = (window: Window): number => {
-    const time = maxTimestamp(window) + allowedLateness;
-    return time > Number.MAX_SAFE_INTEGER ? Infinity : time;
-  };
-  return Object.freeze<Trigger>({
-    name: 'afterLateRecords',
-    states: [],
-    canMerge: true,
-    onElement: (_value, _timestamp, window, context) => {
-      context.registerEventTimer(endOf(window));
-      return 'continue';
-    },
-    onEventTime: (time, window) => (time === endOf(window) ? 'fire' : 'continue'),
-    onProcessingTime: () => 'continue',
-    onMerge: (window, context) => context.registerEventTimer(endOf(window)),
-    clear: (window, context) => context.deleteEventTimer(endOf(window)),
-  });
-}
 
 const processingTime: Trigger = Object.freeze<Trigger>({
   name: 'processingTime',
