@@ -31,8 +31,8 @@ export interface BuildOptions {
   /** What may be left out of the topology. Default: nothing. */
   readonly optimizations?: readonly Optimization[];
   /**
-   * `batch`: each `toStream` of a table tells the last row of each key, and windows with `allowedLateness` their result, once, at the end of a bounded run; the app is run with
-   * `runUntilEnd`. What the last of several results of a key or window is does not depend on it. Default `streaming`.
+   * `batch`: each `toStream` of a table tells the last row of each key, and windows with `allowedLateness` their last result, once, at the end of a bounded run, unless what is behind them has state or works in time;
+   * the app is run with `runUntilEnd`. The relation is the same. Default `streaming`.
    */
   readonly mode?: ExecutionMode;
   /** What to do when a store or an internal topic has a generated name, which changes when the topology does. Default `off`. */
