@@ -23,13 +23,13 @@ export type AsyncMapper<K, V, R> = (value: V, key: K, call: AsyncCall) => R | Pr
 
 /** How long what a lookup has found is used again. The cache lies in a store of the operator, `<name>-cache`: logged, restored and committed with the epoch. */
 export interface LookupCacheOptions<VL> {
-  /** How long a row is used after it was asked for, ms of the wall clock; the time while nothing runs counts. */
+  /** How long a row is used after it was asked for, ms of the wall clock; the time while nothing runs counts. `Infinity`: until others push it out. */
   readonly ttl: number;
   /** The same for a key that has no row; 0: it is asked for each time. Default: `ttl`. */
   readonly missingTtl?: number;
   /** Keys in the cache of each task, those without a row too; beyond that the oldest leave. Default 10 000. */
   readonly maxRows?: number;
-  /** Serde of the rows. Default: JSON. */
+  /** Serde of the rows. It must give back what it was given: else MILL_SERDE, when the row is found. Each record gets a row of its own, as the serde gives it back. Default: JSON. */
   readonly valueSerde?: Serde<VL>;
 }
 
@@ -41,6 +41,9 @@ export interface LookupJoinOptions<K, V, KL, VL, VR> extends AsyncOptions<K, V>,
   readonly lookupKeySerde?: Serde<KL>;
   /** Default: only records that ask for a key while it is being asked for share the call. */
   readonly cache?: LookupCacheOptions<VL>;
-  /** A lookup that finds no row is repeated by the rules of `retry`, for rows that come a little late; there is none when the last attempt finds none. Default false. */
+  /**
+   * A lookup that finds no row is repeated with the `attempts` and pauses of `retry`, for rows that come a little late; there is none when the last attempt finds none. `retry.when` is
+   * asked about errors only. Default false.
+   */
   readonly retryMissing?: boolean;
 }

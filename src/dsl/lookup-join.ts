@@ -27,6 +27,7 @@ export function addLookupJoin<K, V, KL, VL, VR>(
   if (retryMissing && retry === undefined)
     throw new MillraceError('MILL_TOPOLOGY_INVALID', `${what}: retryMissing needs retry, which says how often and when.`);
   const rules = cache === undefined ? null : cacheRules(what, cache);
+  const rowSerde = cache?.valueSerde ?? serdes.json<VL>();
   const keySerde = options.lookupKeySerde ?? serdes.json<KL>();
   const definition: Omit<LookupDefinition<K, V, KL, VL, VR>, 'cache'> = {
     keyOf: (value, key) => options.keyOf(value, key),
@@ -40,14 +41,25 @@ export function addLookupJoin<K, V, KL, VL, VR>(
   const calls =
     retry === undefined
       ? options
-      : { ...options, retry: { ...retry, when: (error: Error, attempt: number) => error instanceof MissingRow || when(error, attempt) } };
+      : {
+          ...options,
+          retry: {
+            ...retry,
+            when: (error: Error, attempt: number) => error instanceof MissingRow || (!isOfSerde(error) && when(error, attempt)),
+          },
+        };
   return addAsync(graph, stream, what === 'lookupJoin' ? prefix.lookupJoin : prefix.leftLookupJoin, calls, (nameOf) => {
     const storeName = nameOf('cache');
     return {
-      work: () => new LookupWork({ ...definition, cache: rules === null ? null : { ...rules, storeName } }),
-      stores: cache === undefined ? [] : [cacheStore(storeName, keySerde, lookupRowSerde(cache.valueSerde ?? serdes.json<VL>()))],
+      work: () => new LookupWork({ ...definition, cache: rules === null ? null : { ...rules, storeName, valueSerde: rowSerde } }),
+      stores: cache === undefined ? [] : [cacheStore(storeName, keySerde, lookupRowSerde(rowSerde))],
     };
   });
+}
+
+/** The row is there: to ask again would not make another serde of it. */
+function isOfSerde(error: Error): boolean {
+  return error instanceof MillraceError && error.code === 'MILL_SERDE';
 }
 
 function cacheStore<K, V>(name: string, keySerde: Serde<K>, valueSerde: Serde<V>): StoreSpec {
@@ -70,8 +82,8 @@ function cacheRules(what: string, cache: Omit<LookupCacheOptions<unknown>, 'valu
     if (!Number.isSafeInteger(value) || (value as number) < least)
       faults.push(`cache.${option} must be a whole number of at least ${least}`);
   };
-  whole('ttl', ttl, 1);
-  whole('missingTtl', missingTtl, 0);
+  if (ttl !== Infinity) whole('ttl', ttl, 1);
+  if (missingTtl !== Infinity) whole('missingTtl', missingTtl, 0);
   whole('maxRows', maxRows, 1);
   if (faults.length > 0) throw new MillraceError('MILL_TOPOLOGY_INVALID', `${what}: ${faults.join('; ')}`, { details: { faults } });
   return { ttl, missingTtl, maxRows };

@@ -3,6 +3,7 @@ import type { LookupJoinOptions } from '../../src/dsl/async-options.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { MillraceError } from '../../src/errors.js';
 import type { LookupCall } from '../../src/processors/lookup/lookup-work.js';
+import type { Serde } from '../../src/serdes/serde.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import type { TestDriverConfig } from '../../src/testing/test-driver-config.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
@@ -190,6 +191,18 @@ describe('the cache of a lookup join', () => {
     await driver.close();
   });
 
+  it('rows without an end of their time stay until others push them out', async () => {
+    const { driver, pipe, asked } = setup({ cache: { ttl: Infinity, maxRows: 2 } });
+    await pipe('a', '?');
+    await driver.advanceWallClock(1e12);
+    expect(await pipe('a', '?')).toEqual(['a:A']);
+    expect(asked).toEqual(['a', '?']);
+    await pipe('b');
+    await pipe('a');
+    expect(asked).toEqual(['a', '?', 'b', 'a']);
+    await driver.close();
+  });
+
   it('an error is not kept', async () => {
     let attempts = 0;
     const { driver, pipe } = setup(
@@ -204,6 +217,89 @@ describe('the cache of a lookup join', () => {
     );
     expect(await pipe('a')).toEqual([]);
     expect(await pipe('a')).toEqual(['a:a']);
+    await driver.close();
+  });
+});
+
+describe('the rows of a lookup join', () => {
+  /** All records ask for one row; `show` makes text of it. */
+  async function joined<VL>(
+    row: VL,
+    show: (row: VL) => string,
+    { retry = false, valueSerde }: { retry?: boolean; valueSerde?: Serde<VL> } = {},
+  ) {
+    let calls = 0;
+    const builder = new StreamsBuilder();
+    builder
+      .stream('in', texts)
+      .lookupJoin(
+        async () => (calls++, await later(), row),
+        (value, found) => `${value}:${show(found)}`,
+        {
+          name: 'join',
+          keyOf: () => 'k',
+          cache: { ttl: 1e9, ...(valueSerde === undefined ? {} : { valueSerde }) },
+          ...(retry ? { retry: { attempts: 3, backoff: 1 } } : {}),
+        },
+      )
+      .to('out', texts);
+    const driver = new TopologyTestDriver(builder.build(), { processingHandler: () => 'continue' });
+    const input = driver.inputTopic('in', texts);
+    const pipe = async (...values: string[]): Promise<void> =>
+      input.pipeAll(values.map((value, timestamp) => ({ key: value, value, timestamp })));
+    const failure = await pipe('a', 'b')
+      .then(() => pipe('c', 'd'))
+      .then(
+        () => null,
+        (error: unknown) => error,
+      );
+    const out = driver.outputTopic('out', texts).readAll();
+    return { failure, calls, driver, out: out.map(({ value }) => value) };
+  }
+
+  it.each<[string, unknown, RegExp]>([
+    [
+      'a Map',
+      new Map([['n', 1]]),
+      /join: the row found for string k can't be kept in the cache: serde json makes a plain object of an instance of Map/,
+    ],
+    ['a Date', { at: new Date(0) }, /makes a string of an instance of Date \(at at\)/],
+    ['NaN', NaN, /makes null of NaN/],
+    ['a bigint', { n: 1n }, /can't be kept in the cache: Serde json cannot serialise/],
+  ])(
+    'a cache whose serde does not give back what it was given says so before the first record has it (%s)',
+    async (_what, row, message) => {
+      const { failure, calls, driver, out } = await joined<unknown>(row, String, { retry: true });
+      expect(failure).toMatchObject({ code: 'MILL_SERDE' });
+      expect(String(failure)).toMatch(message);
+      expect(out).toEqual([]);
+      expect(calls).toBe(1);
+      await driver.close().catch(() => undefined);
+    },
+  );
+
+  it('a serde that carries them is all they need', async () => {
+    const maps: Serde<Map<string, number>> = {
+      name: 'map',
+      serialize: (map) => Buffer.from(JSON.stringify([...map])),
+      deserialize: (bytes) => new Map(JSON.parse(bytes.toString()) as [string, number][]),
+    };
+    const { driver, out } = await joined(new Map([['n', 1]]), (row) => String(row.get('n')), { valueSerde: maps });
+    expect(out).toEqual(['a:1', 'b:1', 'c:1', 'd:1']);
+    await driver.close();
+  });
+
+  it('what a joiner changes in its row no other record sees, neither one that shares the call nor one that finds it in the cache', async () => {
+    const { driver, out } = await joined({ n: 0 }, (row) => String(++row.n));
+    expect(out).toEqual(['a:1', 'b:1', 'c:1', 'd:1']);
+    await driver.close();
+  });
+
+  it.each([false, true])('records without a value are dropped, as in joins with a table (left join: %p)', async (left) => {
+    const { driver, pipe, asked } = setup({ keyOf: (value) => value.toLowerCase() }, { left });
+    expect(await pipe('a', null as never, 'b')).toEqual(['a:A', 'b:B']);
+    expect(asked).toEqual(['a', 'b']);
+    expect(Object.fromEntries(driver.droppedByReason)).toEqual({ 'null-value': 1 });
     await driver.close();
   });
 });
@@ -263,7 +359,7 @@ describe('failures of a lookup join', () => {
     await driver.close();
   });
 
-  it('retryMissing waits for a row that comes a little late, and takes none for an answer at the last attempt', async () => {
+  it('retryMissing waits for a row that comes a little late, whatever `when` says of errors, and takes none for an answer at the last attempt', async () => {
     const { driver, pipe, asked } = setup(
       { retry: { attempts: 3, backoff: 1, when: () => false }, retryMissing: true },
       { left: true, answer: (key, { attempt }) => (key === 'late' && attempt === 2 ? 'there' : null) },

@@ -8,7 +8,7 @@ import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import type { TimestampedKeyValueStore } from '../../stores/store.js';
 import type { Cancellable, OperatorContext } from '../operator.js';
 import { AgeList } from './age-list.js';
-import type { LookupRow } from './lookup-row-serde.js';
+import type { LookupRow } from './lookup-row.js';
 
 export interface LookupCacheRules {
   /** ms of the wall clock that a row is used. */
@@ -20,10 +20,11 @@ export interface LookupCacheRules {
 }
 
 /** What was found for a key. */
-export interface Found<KL, VL> extends LookupRow<VL> {
+export interface Found<KL, VL> {
   readonly key: KL;
   /** Tells keys apart in a Map. */
   readonly id: unknown;
+  readonly row: LookupRow<VL>;
 }
 
 /** Rows removed before others get their turn, and how soon after, ms. */
@@ -38,8 +39,6 @@ export class LookupCache<KL, VL> {
   private loading: Promise<void> | null = null;
   private isLoaded = false;
   private alarm: Cancellable | null = null;
-  /** Whether the last `get` found a row whose time was over. */
-  foundExpired = false;
 
   /** @param identity what tells keys apart in a Map */
   constructor(
@@ -53,14 +52,19 @@ export class LookupCache<KL, VL> {
 
   /** null: nothing is known, or not any more. */
   get(id: unknown, key: KL): LookupRow<VL> | null {
-    const row = this.fresh.get(id) ?? this.store.get(key);
-    this.foundExpired = row !== null && this.isExpired(row);
-    return this.foundExpired ? null : row;
+    const row = this.kept(id, key);
+    return row === null || this.isExpired(row) ? null : row;
+  }
+
+  /** Whether there is a row whose time is over. */
+  hasExpired(id: unknown, key: KL): boolean {
+    const row = this.kept(id, key);
+    return row !== null && this.isExpired(row);
   }
 
   /** Known from now on, before its turn. */
   learn(found: Found<KL, VL>): void {
-    if (this.ttlOf(found) > 0) this.fresh.set(found.id, found);
+    if (this.ttlOf(found.row) > 0) this.fresh.set(found.id, found);
   }
 
   /** In the record's turn: what was learnt goes into the store, once however many records share it. */
@@ -68,16 +72,20 @@ export class LookupCache<KL, VL> {
     if (this.fresh.get(found.id) !== found) return;
     if (!this.isLoaded) return this.load().then(() => this.keep(found));
     this.fresh.delete(found.id);
-    this.store.put(found.key, { row: found.row, askedAt: found.askedAt }, this.timestamp());
-    this.note(found.id, found.key, found);
+    this.store.put(found.key, found.row, this.timestamp());
+    this.note(found.id, found.key, found.row);
     while (this.found.size + this.missing.size > this.rules.maxRows) this.removeOldest();
     this.setAlarm(this.nextExpiry());
+  }
+
+  private kept(id: unknown, key: KL): LookupRow<VL> | null {
+    return this.fresh.get(id)?.row ?? this.store.get(key);
   }
 
   private note(id: unknown, key: KL, row: LookupRow<VL>): void {
     this.found.delete(id);
     this.missing.delete(id);
-    (row.row === null ? this.missing : this.found).add(id, key, row.askedAt);
+    (row.isMissing ? this.missing : this.found).add(id, key, row.askedAt);
   }
 
   private removeOldest(): void {
@@ -136,8 +144,8 @@ export class LookupCache<KL, VL> {
     return row.askedAt + this.ttlOf(row) <= this.context.wallClock();
   }
 
-  private ttlOf({ row }: LookupRow<VL>): number {
-    return row === null ? this.rules.missingTtl : this.rules.ttl;
+  private ttlOf({ isMissing }: LookupRow<VL>): number {
+    return isMissing ? this.rules.missingTtl : this.rules.ttl;
   }
 
   private timestamp(): number {

@@ -1,14 +1,7 @@
-/** What a lookup found, as its cache keeps it: also that there is no such row. */
-import { serdeOverAll } from '../../serdes/late-serde.js';
 import { inPlaceSerde } from '../../serdes/in-place-serde.js';
+import { serdeOverAll } from '../../serdes/late-serde.js';
 import type { CompiledSerde, Serde } from '../../serdes/serde.js';
-
-export interface LookupRow<VL> {
-  /** null: there is none. */
-  readonly row: VL | null;
-  /** When it was asked for, ms of the wall clock. */
-  readonly askedAt: number;
-}
+import { LookupRow } from './lookup-row.js';
 
 /** `<asked at, 8 bytes; 1 and the row, or 0>` */
 export function lookupRowSerde<VL>(rowSerde: Serde<VL>): Serde<LookupRow<VL>> {
@@ -20,14 +13,14 @@ export function lookupRowSerde<VL>(rowSerde: Serde<VL>): Serde<LookupRow<VL>> {
 function compiledRowSerde<VL>(name: string, serde: CompiledSerde<VL>): Serde<LookupRow<VL>> {
   return inPlaceSerde<LookupRow<VL>>({
     name,
-    encode: ({ row, askedAt }, out) => {
+    encode: ({ bytes, askedAt }, out) => {
       out.writeDouble(askedAt);
-      out.writeByte(row === null ? 0 : 1);
-      if (row !== null) serde.encode(row, out);
+      out.writeByte(bytes === null ? 0 : 1);
+      if (bytes !== null) out.writeBytes(bytes);
     },
-    decode: (buffer, start, end) => ({
-      askedAt: buffer.readDoubleBE(start),
-      row: buffer[start + 8] === 0 ? null : serde.decodeSync(buffer, start + 9, end),
-    }),
+    decode: (buffer, start, end) => {
+      const bytes = buffer[start + 8] === 0 ? null : Buffer.from(buffer.subarray(start + 9, end));
+      return new LookupRow(bytes, buffer.readDoubleBE(start), serde);
+    },
   });
 }

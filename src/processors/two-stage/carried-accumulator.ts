@@ -7,13 +7,14 @@ import { MillraceError } from '../../errors.js';
 import { compileSerde } from '../../serdes/compile-serde.js';
 import { serdeOver } from '../../serdes/late-serde.js';
 import type { Serde, SerdeUse } from '../../serdes/serde.js';
+import { notCarried } from '../carried-value.js';
 import type { Awaitable } from '../user-functions.js';
 
 /** No stage sends null. @throws Error for one that came all the same */
 export function requireCarried<A>(accumulator: A, serdeName: string): A {
   if (accumulator !== null && accumulator !== undefined) return accumulator;
   throw new Error(
-    `serde ${serdeName} makes ${String(accumulator)} of an accumulator that was none when it was written, as JSON does of NaN and Infinity: give one that carries it`,
+    notCarried(serdeName, String(accumulator), 'an accumulator that was none when it was written, as JSON does of NaN and Infinity'),
   );
 }
 
