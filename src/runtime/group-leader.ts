@@ -146,7 +146,7 @@ export class GroupLeader {
     );
     known.set(this.options.topologyFingerprint, this.options.release);
     return new Map(
-      subscriptions.map(({ memberId, topologyFingerprint, release }) => [memberId, release ?? known.get(topologyFingerprint) ?? null]),
+      subscriptions.map(({ memberId, topologyFingerprint, release }) => [memberId, release ?? inStreaming(known.get(topologyFingerprint))]),
     );
   }
 
@@ -171,6 +171,12 @@ export class GroupLeader {
       return new Map();
     }
   }
+}
+
+/** A version that does not say its release knows no other mode. */
+function inStreaming(release: Release | undefined): Release | null {
+  if (release === undefined) return null;
+  return release.mode === 'streaming' ? release : { ...release, mode: 'streaming' };
 }
 
 const unknownRelease: AssignmentError = {

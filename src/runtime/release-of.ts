@@ -6,7 +6,7 @@ import type { SubTopology, Topology, TopologyNode, TopicRef } from '../topology/
 import { changelogTopic, qualifiedName } from '../topology/task-layout.js';
 import { topicPatternMatches } from '../topology/topic-pattern.js';
 
-/** What the topology is to the group. Equal for topologies that differ only in functions, serdes, names of nodes and stateless operators. */
+/** What the topology is to the group. Equal for topologies of one mode that differ only in functions, serdes, names of nodes and stateless operators. */
 export function releaseOf(applicationId: string, topology: Topology): Release {
   const full = (topic: TopicRef): string => qualifiedName(applicationId, topic);
   const describe = (sub: SubTopology): SubTopologyShape => {
@@ -31,7 +31,7 @@ export function releaseOf(applicationId: string, topology: Topology): Release {
       eventTime: Object.fromEntries(facts),
     };
   };
-  return { shapes: topology.subTopologies.map(describe) };
+  return { shapes: topology.subTopologies.map(describe), mode: topology.mode };
 }
 
 /** Whether a pattern that a release names, `/source/flags`, reads the topic. Throws when this Node.js can't read the pattern. */

@@ -60,6 +60,12 @@ function counted(all: readonly (readonly [string, string, number])[], by: 0 | 1,
   return [...counts].filter(([name]) => told.has(name)).map(([name, count]) => `${name}=${count}`);
 }
 
+/** The last line of each key of `finals`. */
+function latest(): string[] {
+  const rows = new Map(runs.current.lines('finals').map((line) => line.split('=') as [string, string]));
+  return [...rows].map((row) => row.join('=')).sort();
+}
+
 describe('batch mode', () => {
   it('tells each key once, with all of its records', async () => {
     const all = records(0, 200);
@@ -229,4 +235,48 @@ describe('batch mode', () => {
       expect(runs.current.lines('finals').sort()).toEqual(['a@0=1', 'a@0=14', 'a@100=23']);
     },
   );
+
+  it('does not share the group with a topology for streaming: the later one is refused, what runs goes on, and the other may follow', async () => {
+    const { current } = runs;
+    const [one, other] = ['one', 'other'].map((name) => new InMemoryDirectory(name));
+    const refused = (mode: string, there: string) => ({
+      code: 'MILL_TOPOLOGY_MISMATCH',
+      message: expect.stringMatching(new RegExp(`built for ${mode} mode.*built for ${there} mode.*Let the other instances end first`)),
+    });
+    const streaming = current.app(slowJob('streaming'), one);
+    const becomes = (app: { readonly state: string }, state: string) => current.world.run(60_000, () => app.state === state);
+    current.world.as(streaming.process, () => void streaming.app.start());
+    expect(await becomes(streaming.app, 'running')).toBe(true);
+    await expect(current.finished(current.begin(slowJob('batch'), {}, other))).rejects.toMatchObject(refused('batch', 'streaming'));
+    current.feed('in', records(0, 20));
+    const isCounted = (): boolean => latest().join() === counted(records(0, 20), 0).sort().join();
+    expect(await current.world.run(60_000, isCounted)).toBe(true);
+    expect(streaming.app.state).toBe('running');
+    current.world.as(streaming.process, () => void streaming.app.close());
+    expect(await becomes(streaming.app, 'notRunning')).toBe(true);
+
+    current.feed('in', records(20, 100));
+    const batch = current.begin(slowJob('batch'), {}, other);
+    expect(await becomes(batch.app, 'running')).toBe(true);
+    await expect(current.finished(current.begin(slowJob('streaming'), {}, one))).rejects.toMatchObject(refused('streaming', 'batch'));
+    await current.finished(batch);
+    expect(latest()).toEqual(counted(records(0, 120), 0).sort());
+  });
+
+  it('follows streaming, and is followed by it, also with static members, whose places others have left', async () => {
+    const [one, two] = ['one', 'two'].map((name) => new InMemoryDirectory(name));
+    const nights = [
+      { mode: 'batch', disks: [one, two] },
+      { mode: 'streaming', disks: [one] },
+      { mode: 'streaming', disks: [one, two] },
+      { mode: 'batch', disks: [two] },
+    ] as const;
+    for (const [night, { mode, disks }] of nights.entries()) {
+      runs.current.feed('in', records(night * 10, 10));
+      await runs.current.finished(
+        ...disks.map((disk, seat) => runs.current.begin(job(mode), {}, disk, { groupInstanceId: `seat-${disk?.processId ?? seat}` })),
+      );
+    }
+    expect(latest()).toEqual(counted(records(0, 40), 0).sort());
+  });
 });

@@ -23,9 +23,9 @@ function shape(id: number, topic: string): SubTopologyShape {
   return { id, topics: [topic], internal: [], patterns: [], stores: [], feeds: [], sinks: [], unnamed: [], eventTime: {} };
 }
 
-const ours: Release = { shapes: [shape(0, 'in')] };
+const ours: Release = { shapes: [shape(0, 'in')], mode: 'streaming' };
 /** What is 0 for us is 1 there. */
-const next: Release = { shapes: [shape(0, 'more'), shape(1, 'in')] };
+const next: Release = { shapes: [shape(0, 'more'), shape(1, 'in')], mode: 'streaming' };
 
 function member(
   memberId: string,
@@ -65,6 +65,7 @@ function leader(
     readonly error?: Error;
     readonly planError?: Error;
     readonly assignor?: TaskAssignor;
+    readonly release?: Release;
   } = {},
 ) {
   const seen: AssignorInput[] = [];
@@ -94,7 +95,7 @@ function leader(
       },
     } as unknown as CurrentPlans,
     topologyFingerprint: 'ours',
-    release: ours,
+    release: options.release ?? ours,
     assignor: options.assignor ?? {
       name: 'watched',
       assign: (input) => {
@@ -230,8 +231,19 @@ describe('the leader of a group', () => {
     ]);
   });
 
+  it('takes a member that does not tell its release for one in streaming mode', async () => {
+    const batch: Release = { ...ours, mode: 'batch' };
+    const { made } = leader({ release: batch });
+    const assigned = await made.assign([member('a', { owned: ['0_0', '0_1'], release: batch }), member('b', { fingerprint: 'ours' })]);
+    expect(assigned.get('a')).toMatchObject({ activeTasks: [{ partition: 0 }, { partition: 1 }], error: null });
+    expect(assigned.get('b')?.error?.message).toContain('built for streaming mode, and the group runs one that was built for batch mode');
+  });
+
   it('refuses a member with a pattern that this Node.js can’t read, alone, and gives nobody what it claims', async () => {
-    const unreadable: Release = { shapes: [...ours.shapes, { ...shape(1, 'more'), topics: [], patterns: ['/returns-(/'] }] };
+    const unreadable: Release = {
+      mode: 'streaming',
+      shapes: [...ours.shapes, { ...shape(1, 'more'), topics: [], patterns: ['/returns-(/'] }],
+    };
     const joining = await leader().made.assign([member('a', { owned: ['0_0', '0_1'] }), member('b', { release: unreadable })]);
     expect(joining.get('a')).toMatchObject({ activeTasks: [{ partition: 0 }, { partition: 1 }], error: null });
     expect(joining.get('b')).toMatchObject({

@@ -1,6 +1,6 @@
 /** Whom the group takes in: members whose release can share it with those that were there before. The others are told what differs, and those that run go on. Pure. */
 import type { AssignmentError } from '../member-assignment.js';
-import { encodeRelease, releaseFingerprint, shapeFingerprint, type Release } from './release.js';
+import { encodeRelease, releaseFingerprint, shapeFingerprint, type Release, type ReleaseMode } from './release.js';
 import { releaseDifferences } from './release-differences.js';
 import type { RunningShapes } from './running-shapes.js';
 import type { TaskId } from '../task-id.js';
@@ -34,7 +34,8 @@ type ReleaseGroup = [ReleasedMember, ...ReleasedMember[]];
  * - Members of the last generation are never refused.
  * - An instance of a release that runs is always taken in: halfway through an upgrade the group goes on with what it has, however the two differ.
  * - The group has two topologies at a time. With a third, state would depend on the order of restarts: what one of them has begun to keep, another may lack and go on without.
- * - It has one while a member does not know releases, since any member may come to lead. Who joins is refused, be it that member or another topology.
+ * - It has one mode at a time, `streaming` or `batch`: else each instance would tell a part of the results, in its own way.
+ * - It has one topology while a member does not know releases, since any member may come to lead. Who joins is refused, be it that member or another topology.
  *
  * In a group that begins, the topology of most members was there before.
  */
@@ -50,7 +51,9 @@ export function acceptReleases(all: readonly ReleasedMember[]): AcceptedReleases
     const { release } = group[0];
     // Facts that don't move tasks are compared too.
     const text = encodeRelease(release);
-    const refusal = olderVersionOf(group, accepted) ?? (running.has(text) ? null : refusalOf(release, [...running.values()], topologies));
+    const refusal = running.has(text)
+      ? olderVersionOf(group, accepted)
+      : (otherModeOf(release, accepted) ?? olderVersionOf(group, accepted) ?? refusalOf(release, [...running.values()], topologies));
     if (refusal === null) {
       accepted.push(...group);
       running.set(text, release);
@@ -66,6 +69,11 @@ function refusalOf(joining: Release, running: readonly Release[], topologies: Re
   if (topologies.size >= maxTopologies && !topologies.has(topologyPrint(joining))) return upgradeUnderWay;
   const differences = [...new Set(running.flatMap((release) => releaseDifferences(release, joining)))];
   return differences.length === 0 ? null : refusalFor(differences);
+}
+
+function otherModeOf({ mode }: Release, accepted: readonly ReleasedMember[]): AssignmentError | null {
+  const other = accepted.find(({ release }) => release.mode !== mode);
+  return other === undefined ? null : refusalOfMode(mode, other.release.mode);
 }
 
 /** All members of the group have one release, and all or none know of releases. */
@@ -88,6 +96,15 @@ const olderVersionRuns: AssignmentError = {
     'The group has an instance with a version of Millrace that knows one topology only, should it come to lead: deploy this version on all instances first, then the new topology; what runs is not touched',
 };
 
+function refusalOfMode(own: ReleaseMode, other: ReleaseMode): AssignmentError {
+  return {
+    code: 'MILL_TOPOLOGY_MISMATCH',
+    message:
+      `This topology was built for ${own} mode, and the group runs one that was built for ${other} mode: each would tell a part of the results. ` +
+      'Let the other instances end first, then start this one; what runs is not touched',
+  };
+}
+
 const maxTopologies = 2;
 
 const upgradeUnderWay: AssignmentError = {
@@ -98,8 +115,8 @@ const upgradeUnderWay: AssignmentError = {
 };
 
 /** Whatever the numbers of its sub-topologies are. */
-function topologyPrint({ shapes }: Release): string {
-  return shapes.map(shapeFingerprint).sort().join();
+function topologyPrint({ shapes, mode }: Release): string {
+  return [mode, ...shapes.map(shapeFingerprint).sort()].join();
 }
 
 function refusalFor(differences: readonly string[]): AssignmentError {

@@ -22,7 +22,10 @@ export interface ApplicationPart {
 }
 
 /** @param matching topics that a pattern reads now */
-export function applicationParts(releases: readonly Release[], matching: (pattern: string) => readonly string[]): ApplicationPart[] {
+export function applicationParts(
+  releases: readonly Pick<Release, 'shapes'>[],
+  matching: (pattern: string) => readonly string[],
+): ApplicationPart[] {
   const shapes = new Map(releases.flatMap((release) => release.shapes.map((shape) => [shapeFingerprint(shape), shape])));
   const touched = (shape: SubTopologyShape): string[] => [
     ...[...shape.topics, ...shape.patterns.flatMap(matching)].map((topic) => `topic ${topic}`),
@@ -69,7 +72,7 @@ function eventTimeDisagreements(shapes: PartVersion): [string, string][] {
   });
 }
 
-function versionsOf(part: PartVersion, releases: readonly Release[]): PartVersion[] {
+function versionsOf(part: PartVersion, releases: readonly Pick<Release, 'shapes'>[]): PartVersion[] {
   const versions = new Map<string, PartVersion>();
   for (const release of releases) {
     const own = release.shapes.map(shapeFingerprint).filter((print) => part.has(print));

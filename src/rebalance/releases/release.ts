@@ -41,8 +41,12 @@ export interface SubTopologyShape {
 /** `sinks`: topics that a function chooses. `steps`: what the app does itself in a step that leads to no sink and uses no store. */
 export type UnnamedResult = 'sinks' | 'steps';
 
+export type ReleaseMode = 'streaming' | 'batch';
+
 export interface Release {
   readonly shapes: readonly SubTopologyShape[];
+  /** How results are told: in one way at a time. */
+  readonly mode: ReleaseMode;
 }
 
 /** Equal when tasks may move between two members whose sub-topologies these are. */
@@ -64,11 +68,12 @@ export function shapeFingerprint(shape: SubTopologyShape): string {
 
 const fingerprints = new WeakMap<SubTopologyShape, string>();
 
-/** Equal when the members use the same task ids for the same work. */
+/** Equal when the members use the same task ids for the same work, in the same mode. Of streaming it is what it was before there were modes. */
 export function releaseFingerprint(release: Release): string {
   let known = releaseFingerprints.get(release);
   if (known === undefined) {
-    known = digest(JSON.stringify(release.shapes.map((shape) => [shape.id, shapeFingerprint(shape)])));
+    const shapes = release.shapes.map((shape) => [shape.id, shapeFingerprint(shape)]);
+    known = digest(JSON.stringify(release.mode === 'streaming' ? shapes : [release.mode, ...shapes]));
     releaseFingerprints.set(release, known);
   }
   return known;
@@ -79,8 +84,9 @@ const releaseFingerprints = new WeakMap<Release, string>();
 /** Longer ones are compressed: the broker keeps what all members say in one record. */
 const compressFromChars = 512;
 
-export function encodeRelease({ shapes }: Release): string {
-  const text = JSON.stringify(shapes);
+/** A list of shapes for streaming, as ever. A version that knows no modes can't read an object, and so gives its sender no task. */
+export function encodeRelease({ shapes, mode }: Release): string {
+  const text = JSON.stringify(mode === 'streaming' ? shapes : { mode, shapes });
   return text.length < compressFromChars ? text : compressed.of(text);
 }
 
@@ -88,25 +94,32 @@ export function encodeRelease({ shapes }: Release): string {
 const compressed = new RecentResults((text) => deflateRawSync(text).toString('base64'));
 const decoded = new RecentResults(readRelease);
 
-/** Throws when the text is not a release. Facts that a later version adds are ignored, absent ones are none. */
+/** Throws when the text is not a release, or one in a mode that this version does not know. Facts that a later version adds are ignored, absent ones are none. */
 export function decodeRelease(text: string): Release {
   return decoded.of(text);
 }
 
 function readRelease(text: string): Release {
-  const json = text.startsWith('[') ? text : inflateRawSync(Buffer.from(text, 'base64')).toString();
+  const json = /^[[{]/.test(text) ? text : inflateRawSync(Buffer.from(text, 'base64')).toString();
+  const body = JSON.parse(json) as ShapeBody[] | { readonly mode: string; readonly shapes: ShapeBody[] };
+  if (Array.isArray(body)) return { shapes: body.map(readShape), mode: 'streaming' };
+  if (body.mode !== 'batch') throw new Error(`a release in mode ${body.mode}`);
+  return { shapes: body.shapes.map(readShape), mode: body.mode };
+}
+
+type ShapeBody = Partial<SubTopologyShape>;
+
+function readShape(shape: ShapeBody): SubTopologyShape {
   return {
-    shapes: (JSON.parse(json) as Partial<SubTopologyShape>[]).map((shape) => ({
-      id: shape.id ?? 0,
-      topics: shape.topics ?? [],
-      internal: shape.internal ?? [],
-      patterns: shape.patterns ?? [],
-      stores: (shape.stores ?? []).map(({ name, format, changelog }) => ({ name, format, changelog })),
-      feeds: shape.feeds ?? [],
-      sinks: shape.sinks ?? [],
-      unnamed: shape.unnamed ?? [],
-      eventTime: shape.eventTime ?? {},
-    })),
+    id: shape.id ?? 0,
+    topics: shape.topics ?? [],
+    internal: shape.internal ?? [],
+    patterns: shape.patterns ?? [],
+    stores: (shape.stores ?? []).map(({ name, format, changelog }) => ({ name, format, changelog })),
+    feeds: shape.feeds ?? [],
+    sinks: shape.sinks ?? [],
+    unnamed: shape.unnamed ?? [],
+    eventTime: shape.eventTime ?? {},
   };
 }
 

@@ -1,5 +1,6 @@
 /** Apps that end by themselves, on a broker in memory and in virtual time. Topics `in`, `other`, `out`, `finals` and `counts` have two partitions. */
 import { afterEach, beforeEach } from '@jest/globals';
+import type { StreamsConfig } from '../../../src/app/config.js';
 import type { RunSummary, RunUntilEndOptions } from '../../../src/app/run-until-end.js';
 import { StreamsApp } from '../../../src/app/streams-app.js';
 import { silentLogger } from '../../../src/observability/logger.js';
@@ -26,7 +27,11 @@ export class BoundedRuns {
     for (const topic of ['in', 'other', 'out', 'finals', 'counts']) this.kafka.createTopic(topic, 2);
   }
 
-  app(topology: Topology, disk = new InMemoryDirectory('one')): { readonly process: SimulatedProcess; readonly app: StreamsApp } {
+  app(
+    topology: Topology,
+    disk = new InMemoryDirectory('one'),
+    config: Partial<StreamsConfig> = {},
+  ): { readonly process: SimulatedProcess; readonly app: StreamsApp } {
     const { world, kafka } = this;
     const process = new SimulatedProcess(disk.processId);
     const app = world.as(
@@ -42,6 +47,7 @@ export class BoundedRuns {
             sessionTimeout: 1000,
             heartbeatInterval: 300,
             transactionTimeout: 2000,
+            ...config,
           },
           {
             openPort: ({ clientId }) => kafka.port({ clientId, clock: world.clockOf(process), faults: { delayMs: [0.2, 2] } }),
@@ -52,8 +58,13 @@ export class BoundedRuns {
     return { process, app };
   }
 
-  begin(topology: Topology, options: RunUntilEndOptions = {}, disk = new InMemoryDirectory('one')): Running {
-    const { process, app } = this.app(topology, disk);
+  begin(
+    topology: Topology,
+    options: RunUntilEndOptions = {},
+    disk = new InMemoryDirectory('one'),
+    config: Partial<StreamsConfig> = {},
+  ): Running {
+    const { process, app } = this.app(topology, disk, config);
     const running: Running = { process, app, summary: null, error: null };
     this.world.as(process, () => {
       app.runUntilEnd(options).then(

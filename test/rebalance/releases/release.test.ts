@@ -9,6 +9,7 @@ import {
   releaseFingerprint,
   shapeFingerprint,
   type Release,
+  type ReleaseMode,
 } from '../../../src/rebalance/releases/release.js';
 import { releaseDifferences } from '../../../src/rebalance/releases/release-differences.js';
 import { decodeRunningShapes, encodeRunningShapes, nothingContested } from '../../../src/rebalance/releases/running-shapes.js';
@@ -69,12 +70,29 @@ describe('what a topology is to the group', () => {
       const release = someRelease(name);
       expect(decodeRelease(encodeRelease(release))).toEqual(release);
     }
-    const small = { shapes: [{ ...someRelease('first').shapes[1]!, id: 0 }] };
+    const small: Release = { ...someRelease('first'), shapes: [{ ...someRelease('first').shapes[1]!, id: 0 }] };
     expect(encodeRelease(small).startsWith('[')).toBe(true);
     expect(encodeRelease(someRelease('withRepartition')).startsWith('[')).toBe(false);
     expect(decodeRelease('[{"id":3,"topics":["a"],"colour":"red"}]').shapes).toMatchObject([
       { id: 3, topics: ['a'], stores: [], feeds: [] },
     ]);
+  });
+
+  it('is of one mode, which one of streaming does not say', () => {
+    const [streaming, batch] = [someRelease('withoutVisits'), someRelease('withoutVisits', 'batch')];
+    expect(encodeRelease(streaming)).toBe(JSON.stringify(streaming.shapes));
+    expect(releaseFingerprint(streaming)).toBe('61fbe99014f69d22');
+    expect(decodeRelease('[{"id":0,"topics":["orders"]}]').mode).toBe('streaming');
+    for (const release of [batch, someRelease('withRepartition', 'batch')]) expect(decodeRelease(encodeRelease(release))).toEqual(release);
+    // To a version that knows no modes it is no list of sub-topologies.
+    expect(encodeRelease(batch)).toMatch(/^[^[]/);
+    expect(() => decodeRelease('{"mode":"lazy","shapes":[]}')).toThrow('mode lazy');
+  });
+
+  it('differs between modes also where all sub-topologies are the same', () => {
+    const copy = (mode: ReleaseMode): Release => builtRelease((builder) => builder.stream('orders', text).to('copy'), mode);
+    expect(prints(copy('batch'))).toEqual(prints(copy('streaming')));
+    expect(releaseFingerprint(copy('batch'))).not.toBe(releaseFingerprint(copy('streaming')));
   });
 
   it('tells what runs where in few characters', () => {
@@ -256,6 +274,48 @@ describe('the group takes in', () => {
   });
 });
 
+describe('instances of both modes', () => {
+  const [streaming, batch] = [someRelease('first'), someRelease('first', 'batch')];
+  const refusedIn = (...members: readonly ReleasedMember[]): string[] => [...acceptReleases(members).refused.keys()];
+
+  it.each([
+    ['batch', streaming, batch, 'streaming'],
+    ['streaming', batch, streaming, 'batch'],
+  ])('do not share a group: of %s the later one is refused, and told what to do', (mode, running, joining, other) => {
+    const { refused } = acceptReleases([member('later', joining, -1), member('also later', joining, -1), member('there', running, 4)]);
+    expect([...refused.keys()].sort()).toEqual(['also later', 'later']);
+    expect(refused.get('later')).toEqual({
+      code: 'MILL_TOPOLOGY_MISMATCH',
+      message: expect.stringMatching(new RegExp(`built for ${mode} mode.*built for ${other} mode.*Let the other instances end first`)),
+    });
+  });
+
+  it('are told so also in the midst of an upgrade, and beside a version of Millrace that does not know releases', () => {
+    const upgrade = [member('a', streaming, 4), member('b', someRelease('withSecondStore'), 4)];
+    const older = { ...member('older', streaming, 4), isOlder: true };
+    for (const there of [upgrade, [older]])
+      expect(acceptReleases([...there, member('later', batch, -1)]).refused.get('later')?.message).toContain('built for streaming mode');
+    const { refused } = acceptReleases([member('there', batch, 4), { ...older, generation: -1 }]);
+    expect(refused.get('older')?.message).toContain('built for batch mode');
+  });
+
+  it('of one mode go together, with two releases too', () => {
+    expect(refusedIn(member('a', batch, 4), member('b', batch, -1), member('c', someRelease('withSecondStore', 'batch'), -1))).toEqual([]);
+  });
+
+  it('that begin together are sorted by what most of them are', () => {
+    const all = [member('a', streaming, -1), member('b', batch, -1), member('c', batch, -1)];
+    expect(refusedIn(...all)).toEqual(['a']);
+    expect(refusedIn(...all, member('d', streaming, -1), member('e', streaming, -1)).sort()).toEqual(['b', 'c']);
+  });
+
+  it('may follow each other', () => {
+    expect(refusedIn(member('next', batch, -1))).toEqual([]);
+    // It ran before, was dropped, and comes back after the other mode has begun.
+    expect(refusedIn(member('paused', streaming, 3), member('there', batch, 5))).toEqual(['paused']);
+  });
+});
+
 describe('while a member runs a version of Millrace that does not know releases, and may come to lead,', () => {
   const first = someRelease('first');
   const shifted = someRelease('withPartInFront');
@@ -289,5 +349,6 @@ describe('a static member that comes back with another release', () => {
     expect(assignmentFor(someRelease('withStatelessSteps'), assignment)).toBe(assignment);
     expect(assignmentFor(after, assignment)).toMatchObject({ activeTasks: [], settled: false });
     expect(assignmentFor(after, { ...assignment, release: null }).activeTasks).toHaveLength(1);
+    expect(assignmentFor(someRelease('first', 'batch'), assignment)).toMatchObject({ activeTasks: [], settled: false });
   });
 });

@@ -1,6 +1,6 @@
 /** Releases of one application, as a team would deploy them one after the other. */
 import { StreamsBuilder } from '../../../src/dsl/streams-builder.js';
-import type { Release } from '../../../src/rebalance/releases/release.js';
+import type { Release, ReleaseMode } from '../../../src/rebalance/releases/release.js';
 import { releaseOf } from '../../../src/runtime/release-of.js';
 import { serdes } from '../../../src/serdes/serdes.js';
 
@@ -79,14 +79,14 @@ export const releaseNames: readonly ReleaseName[] = [
   'merged',
 ];
 
-export function someRelease(name: ReleaseName): Release {
-  return builtRelease(builds[name]);
+export function someRelease(name: ReleaseName, mode: ReleaseMode = 'streaming'): Release {
+  return builtRelease(builds[name], mode);
 }
 
-export function builtRelease(build: (builder: StreamsBuilder) => void): Release {
+export function builtRelease(build: (builder: StreamsBuilder) => void, mode: ReleaseMode = 'streaming'): Release {
   const builder = new StreamsBuilder();
   build(builder);
-  return releaseOf('app', builder.build());
+  return releaseOf('app', builder.build({ mode }));
 }
 
 export const topicPartitions: Readonly<Record<string, number>> = {
