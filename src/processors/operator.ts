@@ -78,7 +78,10 @@ export interface UnfinishedWork {
 /** Made anew for each task. */
 export type OperatorSupplier = () => Operator<never, never>;
 
-/** What changes in a table: the engine's value type between table operators. `null` = absent. */
+/**
+ * What changes in a table: the engine's value type between table operators. `null` = absent. It says what row kinds of a changelog say (Flink's `RowKind`): a new value alone is +I, both are −U and +U, an
+ * old value alone is −D.
+ */
 export class Change<V> {
   constructor(
     readonly newValue: V | null,

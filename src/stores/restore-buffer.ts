@@ -5,6 +5,7 @@ export class RestoreBuffer {
   /** Bytes put in since the last write. */
   bytes = 0;
   private pending: EngineBatch | null = null;
+  private writing = 0;
 
   constructor(private readonly engine: Engine) {}
 
@@ -14,11 +15,22 @@ export class RestoreBuffer {
     return this.pending;
   }
 
-  /** The batch filled so far; the next record starts another. */
+  /** The engine has all that was restored. */
+  get isEmpty(): boolean {
+    return this.pending === null && this.writing === 0;
+  }
+
+  /** The batch filled so far, until `written`; the next record starts another. */
   take(): EngineBatch {
     const batch = this.pending ?? this.engine.batch();
     this.pending = null;
     this.bytes = 0;
+    this.writing++;
     return batch;
+  }
+
+  /** What was taken is in the engine, or never will be. */
+  written(): void {
+    this.writing--;
   }
 }

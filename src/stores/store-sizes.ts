@@ -5,6 +5,7 @@
 import type { Engine } from './engine/engine.js';
 import type { EpochState } from './epoch-state.js';
 import { isInDoubt, recount } from './recount.js';
+import type { RestoreBuffer } from './restore-buffer.js';
 import { idPrefix } from './store-environment.js';
 
 /** One store of a task, measured. */
@@ -37,6 +38,7 @@ export class StoreSizes {
   constructor(
     private readonly engine: Engine | null,
     private readonly stores: readonly EpochState[],
+    private readonly restoring: RestoreBuffer | null,
     private readonly now: () => number,
   ) {}
 
@@ -90,7 +92,8 @@ export class StoreSizes {
     const now = this.now();
     const mayBe = ({ name }: EpochState): boolean => now >= (this.mayRecountAt.get(name) ?? -Infinity);
     const store = this.recounting ? undefined : this.stores.find((each) => each.engine !== null && isInDoubt(each) && mayBe(each));
-    if (engine === null || store === undefined) return;
+    // What is on its way to the engine would be counted out, and no longer be in doubt.
+    if (engine === null || store === undefined || this.restoring?.isEmpty === false) return;
     this.recounting = true;
     try {
       await recount(engine, store);

@@ -64,7 +64,7 @@ export class TaskState {
     this.restoring = engine === null ? null : new RestoreBuffer(engine);
     this.budget = new CacheBudget(options.cacheBytes);
     this.now = options.now ?? Date.now;
-    this.sizes = new StoreSizes(engine, this.states, options.now ?? (() => performance.now()));
+    this.sizes = new StoreSizes(engine, this.states, this.restoring, options.now ?? (() => performance.now()));
     this.flushes = new FlushSchedule(options.flushIntervalMs ?? 1000, this.now());
   }
 
@@ -212,8 +212,12 @@ export class TaskState {
     for (const [state, layer] of restored) if (state.engine !== null) layer.writeAll(batch);
     for (const store of reached) this.noteMeta(batch, store);
     return this.queue.run(async () => {
-      if (this.wipeFailure !== null) throw this.wipeFailure;
-      await batch.write();
+      try {
+        if (this.wipeFailure !== null) throw this.wipeFailure;
+        await batch.write();
+      } finally {
+        this.restoring?.written();
+      }
       for (const [state, layer] of restored) state.release(layer);
       // A query may have read a row from the engine just before it was written.
       for (const { state } of reached) state.forgetClean();

@@ -80,6 +80,6 @@ describe('metrics of stores', () => {
       );
       await until('they are processed', () => processed() >= 20 * round);
     }
-    await until('the copies have every key once', () => standbyKeys() === 20, 20_000);
+    await until('the copies have every key once', () => standbyKeys() === 20, 50_000);
   });
 });
