@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import type { Check } from './check.js';
 
 /**
@@ -7,8 +8,12 @@ import type { Check } from './check.js';
  */
 const nodeOptions = `${process.env.NODE_OPTIONS ?? ''} --max-semi-space-size=64`.trim();
 
-/** A check that runs one of the installed tools; it holds when the tool exits with 0. */
-export function commandCheck(name: string, tool: string, args: readonly string[]): Check {
+/**
+ * A check that runs one of the installed tools; it holds when the tool exits with 0.
+ *
+ * @param isLongest the others wait for it when there are too few processors, so that it is not what the run ends with
+ */
+export function commandCheck(name: string, tool: string, args: readonly string[], isLongest = false): Check {
   return {
     name,
     async run() {
@@ -16,6 +21,7 @@ export function commandCheck(name: string, tool: string, args: readonly string[]
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, NODE_OPTIONS: nodeOptions },
       });
+      if (!isLongest && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
       let output = '';
       for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
       const code = await new Promise<number | null>((resolve, reject) => {

@@ -10,7 +10,7 @@ import { fileNamesCheck } from './file-names.js';
 
 /** All that can be told without a broker and without running tests; longest first, so that none is left to run alone. */
 export const sourceChecks: readonly Check[] = [
-  commandCheck('types and lint', 'tsx', ['scripts/check/types-and-lint.ts']),
+  commandCheck('types and lint', 'tsx', ['scripts/check/types-and-lint.ts'], true),
   commandCheck('format', 'prettier', ['--check', '--log-level', 'warn', '--cache', '--cache-strategy', 'content', '.']),
   commandCheck('import arrows', 'depcruise', ['src', '--config', 'dependency-cruiser.config.mjs']),
   commandCheck('docstrings', 'typedoc', ['--emit', 'none', '--treatWarningsAsErrors']),
