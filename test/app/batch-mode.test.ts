@@ -30,18 +30,18 @@ function job(mode: 'streaming' | 'batch'): Topology {
   return builder.build({ mode, explicitNames: 'require' });
 }
 
+/** A call that takes so long, ms of virtual time. */
+const takes =
+  (ms: number) =>
+  (value: string): Promise<string> =>
+    new Promise((resolve) => setTimeout(() => resolve(value), ms));
+
 /** Counts by key of what calls of 100 ms have gone through, four at a time. */
 function slowJob(mode: 'streaming' | 'batch'): Topology {
   const builder = new StreamsBuilder();
   builder
     .stream('in', texts)
-    .mapValuesAsync(
-      async (value) => {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        return value;
-      },
-      { name: 'call', concurrency: 4, valueSerde: serdes.string },
-    )
+    .mapValuesAsync(takes(100), { name: 'call', concurrency: 4, valueSerde: serdes.string })
     .groupByKey()
     .count({ materialized: { storeName: 'by-key' } })
     .toStream({ name: 'keys' })
@@ -162,13 +162,7 @@ describe('batch mode', () => {
         .to('finals', texts);
       builder
         .stream('other', texts)
-        .mapValuesAsync(
-          async (value) => {
-            await new Promise((resolve) => setTimeout(resolve, 200));
-            return value;
-          },
-          { name: 'slow', concurrency: 1, valueSerde: serdes.string },
-        )
+        .mapValuesAsync(takes(200), { name: 'slow', concurrency: 1, valueSerde: serdes.string })
         .to('out', texts);
       return builder.build({ mode });
     };

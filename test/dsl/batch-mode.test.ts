@@ -9,6 +9,7 @@ import { tumbling } from '../../src/time/time-windows.js';
 import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
 import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
 import { sessionEventTime } from '../../src/time/windowing/session-windows.js';
+import type { WindowAssigner } from '../../src/time/windowing/window-assigner.js';
 import { strings, write, type Input } from './run-topology.js';
 
 interface Told {
@@ -153,37 +154,33 @@ describe('batch mode', () => {
     ['a', '3', 20],
     ['a', '4', 30],
   ];
-  const joined = { initial: () => '', add: (all: string, value: string) => all + value, result: (all: string) => all };
-
-  it('tells a window with allowed lateness once, late records included', async () => {
-    const declare = (builder: StreamsBuilder): void => {
+  const joined = {
+    initial: () => '',
+    add: (all: string, value: string) => all + value,
+    merge: (one: string, other: string) => one + other,
+    result: (all: string) => all,
+  };
+  const windows =
+    (assigner: WindowAssigner<string>) =>
+    (builder: StreamsBuilder): void =>
       builder
         .stream('in', { ...strings, watermarks: watermarks.monotonous() })
         .keyBy()
-        .window(tumblingEventTime({ size: 100 }), { allowedLateness: 1000 })
+        .window(assigner, { allowedLateness: 1000 })
         .aggregate(joined, { name: 'w', accumulatorSerde: serdes.string, valueSerde: serdes.string })
-        .map((value, { key, window }) => [`${key}@${window.start}`, value] as [string, string], strings)
+        .map((value, { key, window }) => [`${key}@${window.start}-${window.end}`, value] as [string, string], strings)
         .to('out', strings);
-    };
+
+  it('tells a window with allowed lateness once, late records included', async () => {
+    const declare = windows(tumblingEventTime({ size: 100 }));
     const streaming = await run(declare, late, 'streaming');
-    expect(streaming.early).toEqual(['a@0=1@99', 'a@0=13@99', 'a@0=134@99']);
+    expect(streaming.early).toEqual(['a@0-100=1@99', 'a@0-100=13@99', 'a@0-100=134@99']);
     const batch = await run(declare, late, 'batch');
-    expect(batch).toEqual({ early: [], atEnd: ['a@0=134@99', 'a@100=2@199'] });
+    expect(batch).toEqual({ early: [], atEnd: ['a@0-100=134@99', 'a@100-200=2@199'] });
   });
 
   it('tells a session, and what late records have made of it, once each', async () => {
-    const declare = (builder: StreamsBuilder): void => {
-      builder
-        .stream('in', { ...strings, watermarks: watermarks.monotonous() })
-        .keyBy()
-        .window(sessionEventTime({ gap: 30 }), { allowedLateness: 1000 })
-        .aggregate(
-          { ...joined, merge: (one: string, other: string) => one + other },
-          { name: 'w', accumulatorSerde: serdes.string, valueSerde: serdes.string },
-        )
-        .map((value, { key, window }) => [`${key}@${window.start}-${window.end}`, value] as [string, string], strings)
-        .to('out', strings);
-    };
+    const declare = windows(sessionEventTime({ gap: 30 }));
     const batch = await run(declare, late, 'batch');
     expect(batch.early).toEqual([]);
     expect(batch.atEnd).toEqual([...new Set((await run(declare, late, 'streaming')).early), 'a@150-180=2@179'].sort());

@@ -96,6 +96,15 @@ function run(all: readonly Operation[], which: number, pad: string): unknown[] {
   });
 }
 
+/** A list and a map of one key, in a store. */
+async function hotKey() {
+  const { state, store } = await stored();
+  const backend = new StoreKeyedStateBackend(store, declared, () => 7);
+  backend.setCurrentKey('hot');
+  const states = new KeyedStates(backend, () => 0);
+  return { state, list: states.state(plain), map: states.state(other) };
+}
+
 describe('lists and maps in parts', () => {
   it.each([0, 1, 2])('give what those of one part give (time to live %#)', (which) => {
     fc.assert(
@@ -135,11 +144,7 @@ describe('lists and maps in parts', () => {
   });
 
   it('a key whose list or map grows past the size of a Kafka record stops nothing, and an epoch writes what was added', async () => {
-    const { state, store } = await stored();
-    const backend = new StoreKeyedStateBackend(store, declared, () => 7);
-    backend.setCurrentKey('hot');
-    const states = new KeyedStates(backend, () => 0);
-    const [list, map] = [states.state(plain), states.state(other)];
+    const { state, list, map } = await hotKey();
     const changelog = new Changelog();
     const sizes: number[] = [];
     const lengths: number[] = [];
@@ -157,24 +162,17 @@ describe('lists and maps in parts', () => {
     expect(Math.max(...sizes)).toBeLessThan(150_000);
     expect(Math.max(...lengths)).toBeLessThan(600_000);
 
-    const next = await stored();
+    const next = await hotKey();
     await changelog.restore(next.state, 'states', null);
-    const after = new StoreKeyedStateBackend(next.store, declared, () => 7);
-    after.setCurrentKey('hot');
-    const restored = new KeyedStates(after, () => 0);
-    expect(restored.state(plain).get()).toEqual(list.get());
-    expect(restored.state(other).keys()).toEqual(map.keys());
+    expect(next.list.get()).toEqual(list.get());
+    expect(next.map.keys()).toEqual(map.keys());
   });
 
   it.each([
     ['first', (n: number) => n < 10],
     ['now and then', (n: number) => n % 7 === 4],
   ] as const)('no record is larger for it when small elements come %s', async (_when, isSmall) => {
-    const { state, store } = await stored();
-    const backend = new StoreKeyedStateBackend(store, declared, () => 7);
-    backend.setCurrentKey('hot');
-    const states = new KeyedStates(backend, () => 0);
-    const [list, map] = [states.state(plain), states.state(other)];
+    const { state, list, map } = await hotKey();
     const changelog = new Changelog();
     for (let n = 0; n < 300; n++) {
       const value = isSmall(n) ? '.' : padding;
@@ -186,10 +184,7 @@ describe('lists and maps in parts', () => {
   });
 
   it('entries that grow are no room for others', async () => {
-    const { state, store } = await stored();
-    const backend = new StoreKeyedStateBackend(store, declared, () => 7);
-    backend.setCurrentKey('hot');
-    const map = new KeyedStates(backend, () => 0).state(other);
+    const { state, map } = await hotKey();
     const changelog = new Changelog();
     for (let n = 0; n < 10; n++) map.put(n, '.');
     for (let n = 0; n < 10; n++) map.put(n, padding);
