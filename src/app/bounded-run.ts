@@ -103,8 +103,9 @@ export class BoundedRun {
       const ends = await this.endsOf(tasks);
       if (tasks.every((task) => this.hasEnded(task, committed, ends))) continue;
       const here = tasks.filter(({ id }) => built.thread.tasks.has(id));
-      const mayEnd = !isLoop(topology, group) || tasks.every(({ inputs }) => isBeyond(offsetsOf(committed), inputs, ends));
-      for (const task of here) this.tell(task, built, committed, ends, mayEnd);
+      const known = offsetsOf(committed);
+      const mayEnd = !isLoop(topology, group) || tasks.every(({ inputs }) => isBeyond(known, inputs, ends));
+      for (const task of here) this.tell(task, built, known, ends, mayEnd);
       return false;
     }
     return true;
@@ -114,14 +115,14 @@ export class BoundedRun {
   private tell(
     { id, inputs }: RunTask,
     built: BuiltThread,
-    committed: ReadonlyMap<string, Committed>,
+    known: ReadonlyMap<string, number>,
     ends: ReadonlyMap<string, number>,
     mayEnd: boolean,
   ): void {
     const active = built.thread.tasks.get(id);
     if (active === undefined || !isBeyond(positionsOf(active.task.positions()), inputs, ends)) return;
     if (mayEnd) built.thread.endInput(id, this.parts.end);
-    if (!isBeyond(offsetsOf(committed), inputs, ends)) built.thread.commitPositions(id);
+    if (!isBeyond(known, inputs, ends)) built.thread.commitPositions(id);
   }
 
   private hasEnded({ inputs }: RunTask, committed: ReadonlyMap<string, Committed>, ends: ReadonlyMap<string, number>): boolean {

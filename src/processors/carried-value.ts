@@ -89,7 +89,8 @@ function isOfClass(value: object): boolean {
   return false;
 }
 
-function kindOf(value: unknown): string {
+/** What a value is, for an error: texts and the like not as they are. */
+export function kindOf(value: unknown): string {
   if (typeof value === 'string') return 'a string';
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
   if (typeof value === 'bigint') return `${value}n`;

@@ -2,7 +2,8 @@
 import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import { gaveUndefined } from './defined-result.js';
-import { isList, shown } from './given-results.js';
+import { kindOf } from './carried-value.js';
+import { isList } from './given-results.js';
 
 /**
  * `result`, unless it is undefined or a promise.
@@ -57,7 +58,7 @@ export function initAtOnce(nodeName: string, result: unknown): void {
  */
 export function resultsAtOnce<R>(what: string, results: readonly R[]): readonly R[] {
   const given: unknown = resultAtOnce(what, results);
-  if (!isList(given)) throw new TypeError(`${what} gave ${shown(given)}: it must give an array of results, empty for none`);
+  if (!isList(given)) throw new TypeError(`${what} gave ${kindOf(given)}: it must give an array of results, empty for none`);
   const list = (Array.isArray(given) ? given : [...given]) as readonly R[];
   for (const result of list) resultAtOnce(`${what}, in its array,`, result);
   return list;

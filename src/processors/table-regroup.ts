@@ -6,7 +6,7 @@
  * leaves the row out of all groups. Out-of-order changes of a versioned table are left out.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { shown } from './given-results.js';
+import { kindOf } from './carried-value.js';
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { NodeOperator } from './node-operator.js';
 import { Change, type OperatorSupplier } from './operator.js';
@@ -70,7 +70,7 @@ class TableRegroupOperator<K, V, KR, VR> extends NodeOperator<K, Change<V>> {
 
 function isWhole<KR, VR>(pair: Pair<KR, VR>): pair is readonly [KR, VR] {
   if (pair !== null && !Array.isArray(pair))
-    throw new TypeError(`groupBy: the mapper gave ${shown(pair)}: it must give an array of key and value, or null`);
+    throw new TypeError(`groupBy: the mapper gave ${kindOf(pair)}: it must give an array of key and value, or null`);
   return pair !== null && !isAbsent(pair[0]) && !isAbsent(pair[1]);
 }
 

@@ -35,10 +35,10 @@ export class OperatorFlush {
    * Final results of one stage, as far as `ending` is not through with it: what operators hold, then their stream-time punctuations once more, at the time that was reached. Returns early
    * when one has more to tell than a portion.
    */
-  async endStage(stage: TimeStage): Promise<void> {
-    const { operators } = stage;
-    while (this.ending.operatorsEnded < operators.length) {
-      const { name, operator, guard } = operators[this.ending.operatorsEnded] as NamedOperator;
+  async endStage({ operators }: TimeStage): Promise<void> {
+    const { ending } = this;
+    for (const { name, operator, guard } of operators) {
+      if (!ending.hasToTell(name)) continue;
       const { streamTime } = this.group;
       this.record.enterTimer(Math.max(0, streamTime));
       this.isOn = true;
@@ -48,10 +48,10 @@ export class OperatorFlush {
       if (operator.hasMoreResults === true) return;
       // Behind a timer that failed and is given up, at the time that the end has brought.
       while (operator.hasDueTimers === true) await guard?.punctuate(() => operator.onWatermark?.(-Infinity), Math.max(0, streamTime));
-      if (streamTime >= 0) for (const fire of this.ending.punctuatorsOf(name)) await fire(streamTime);
-      this.ending.operatorsEnded++;
+      if (streamTime >= 0) for (const fire of ending.punctuatorsOf(name)) await fire(streamTime);
+      ending.told(name);
     }
-    this.ending.stageEnded();
+    ending.stageEnded();
   }
 
   private from(index: number): MaybeAsync {

@@ -79,7 +79,7 @@ export class Task implements TaskScope {
     this.id = options.id;
     this.partition = options.partition;
     this.env = options.env;
-    this.ending = new TaskEnding(options.inputs);
+    this.ending = new TaskEnding(options.topology, options.inputs);
     this.clock = this.env.steadyClock ?? (() => this.env.wallClock());
     this.intake = new TaskIntake(this.clock, () => this.env.wallClock());
     this.wired = wireTask(options.topology, options.subTopology, this, options.topicOf);
@@ -123,7 +123,7 @@ export class Task implements TaskScope {
 
   /** The inputs are read to their ends. Once nothing is unfinished operators emit what waits for time, for `final`; `run` does it, and then `ended` says so. */
   endInput(end: InputEnd): void {
-    this.ending.request(end, end === 'final' ? this.stages : []);
+    this.ending.request(end, this.stages, this.queues, this.group.streamTime);
   }
 
   /** Records whose asynchronous calls, or whose results' turns, are still to come. */

@@ -154,6 +154,34 @@ describe('runUntilEnd', () => {
     ]);
   });
 
+  it('ends a foreign-key join of windows: what is told at the end comes back as answers, and is not told again for them', async () => {
+    const builder = new StreamsBuilder();
+    const names = builder.table('other', { ...texts, materialized: { storeName: 'names' } });
+    builder
+      .stream('in', texts)
+      .groupByKey()
+      .windowedBy(tumbling({ size: 100 }))
+      .count({ emit: 'onWindowClose', materialized: { storeName: 'finals' } })
+      .join(names, (count, name) => `${count} ${name}`, {
+        name: 'named',
+        foreignKey: () => 'x',
+        materialized: { storeName: 'named-counts', valueSerde: serdes.string },
+      })
+      .toStream()
+      .map((value, { key, window }): [string, string | null] => [`${key}@${window.start}`, value], texts)
+      .to('out', texts);
+    feed('other', [['x', 'of x', 1]]);
+    feed('in', [
+      ['a', '1', 10],
+      ['b', '2', 20],
+    ]);
+    await finished(begin(builder.build()));
+    expect(lines('out').sort()).toEqual(['a@0=1 of x', 'b@0=1 of x']);
+    feed('other', [['x', 'again', 2]]);
+    await finished(begin(builder.build()));
+    expect(lines('out').sort()).toEqual(['a@0=1 again', 'a@0=1 of x', 'b@0=1 again', 'b@0=1 of x']);
+  });
+
   it('tells what waits for time: records without a partner, windows by watermarks', async () => {
     const builder = new StreamsBuilder();
     const left = builder.stream('in', { ...texts, watermarks: watermarks.monotonous() });

@@ -375,10 +375,10 @@ describe('results that are none are refused, with the name of the operator', () 
     [Promise.resolve('later'), /gave a promise: it must give its result at once/],
   ];
   const list: readonly (readonly [unknown, RegExp])[] = [
-    ['text', /gave a text: it must give an array of results/],
+    ['text', /gave a string: it must give an array of results/],
     [null, /gave null: it must give an array/],
-    [5, /gave a number: it must give an array/],
-    [{ length: 0 }, /gave an object: it must give an array/],
+    [5, /gave 5: it must give an array/],
+    [{ length: 0 }, /gave a plain object: it must give an array/],
     [[undefined], /in its array, gave undefined/],
     [[Promise.resolve('later')], /in its array, gave a promise/],
   ];
