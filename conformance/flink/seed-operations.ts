@@ -14,7 +14,7 @@ export const operationChecks: Readonly<Record<string, (value: JsonObject) => str
   'checkpoint-settings-example': (value) => {
     const [interval, timeout] = [number(value, 'intervalMs'), number(value, 'timeoutMs')];
     const config = resolveConfig({ ...least, commitInterval: interval, transactionTimeout: timeout, processingGuarantee: 'exactly_once' });
-    const machine = new EpochMachine({ commitInterval: config.commitInterval, maxUncommittedBytes: Infinity }, { now: 0 });
+    const machine = new EpochMachine({ commitInterval: config.commitInterval, maxUncommittedBytes: () => Infinity }, { now: 0 });
     const barriers: number[] = [];
     let concurrent = 0;
     let most = 0;

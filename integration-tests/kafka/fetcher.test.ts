@@ -97,7 +97,7 @@ describe('the fetcher on a real broker', () => {
     for (let partition = 0; partition < 8; partition++) {
       for (let at = 0; at < expected.length; at += 500) await produceTo(producing, { topic, partition }, expected.slice(at, at + 500));
     }
-    const { fetcher, values } = collecting({ maxBytesPerPartition: 10_000, maxBufferedBytes: 40_000 });
+    const { fetcher, values } = collecting({ maxBytesPerPartition: 10_000, maxBufferedBytes: () => 40_000 });
     for (let partition = 0; partition < 8; partition++) fetcher.assign({ topic, partition }, 0);
     fetcher.start();
     await eventually(

@@ -80,7 +80,7 @@ export class AppParts {
 
   /** The share of this thread in the memory for cached rows has changed. */
   shareCache(): void {
-    this.localState?.shareCache({ cacheBytes: this.config.statestoreCacheMaxBytes });
+    this.localState?.shareCache(this.config.statestoreCacheMaxBytes);
   }
 
   /**

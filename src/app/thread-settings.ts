@@ -20,22 +20,13 @@ export type ThreadSurroundings = Pick<
 >;
 
 /** The configuration of an app, as one of its stream threads takes it. */
-// The bounds of memory are read anew whenever they matter: a thread's share changes when others come and go.
 export function threadSettings(config: ResolvedConfig, surroundings: ThreadSurroundings): ThreadSettings {
   return {
     ...surroundings,
     applicationId: config.applicationId,
     exactlyOnce: config.processingGuarantee === 'exactly_once',
     commitInterval: config.commitInterval,
-    get maxUncommittedBytes() {
-      return config.maxUncommittedBytes;
-    },
-    get maxBufferedBytes() {
-      return config.maxBufferedBytes;
-    },
-    get cacheBytes() {
-      return config.statestoreCacheMaxBytes;
-    },
+    memory: config,
     maxTaskIdleMs: config.maxTaskIdleMs,
     defaultEmit: config.emit,
     defaultTimestampExtractor: config.defaultTimestampExtractor,

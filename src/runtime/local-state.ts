@@ -20,10 +20,10 @@ export interface LocalStateMemory {
 
 /** What tasks with databases share. */
 export interface SharedMemory {
-  /** Bytes of clean rows of all tasks here; may change. */
-  readonly cacheBytes: number;
+  /** Bytes of clean rows of all tasks here. */
+  readonly cacheBytes: () => number;
   /** Ids of the tasks with databases that are open here, or to be opened soon. */
-  readonly wanted: readonly string[];
+  readonly wanted: () => readonly string[];
 }
 
 export class LocalState {
@@ -64,7 +64,7 @@ export class LocalState {
         cacheBytes: 0,
         onClosed: () => {
           this.databases.delete(state);
-          this.shareCache(shared);
+          this.shareCache(shared.cacheBytes());
           this.closed(taskId, state)
             .finally(() => claim?.giveBack())
             .catch(() => undefined);
@@ -75,7 +75,7 @@ export class LocalState {
       throw error;
     }
     if (claim !== null) this.databases.set(state, claim.engineBytes);
-    this.shareCache(shared);
+    this.shareCache(shared.cacheBytes());
     if (given.specs.some(({ logged }) => logged)) this.opened.set(taskId, state);
     return state;
   }
@@ -90,7 +90,7 @@ export class LocalState {
   }
 
   /** Called when what tasks share has changed, or their number. */
-  shareCache({ cacheBytes }: Pick<SharedMemory, 'cacheBytes'>): void {
+  shareCache(cacheBytes: number): void {
     const share = Math.floor(cacheBytes / Math.max(1, this.databases.size));
     for (const state of this.databases.keys()) state.cacheBytes = share;
   }
@@ -111,7 +111,7 @@ export class LocalState {
   }
 
   private async claim(taskId: string, { wanted }: SharedMemory): Promise<EngineClaim> {
-    const openings = 1 + wanted.filter((id) => id !== taskId && !this.claimed.has(id)).length;
+    const openings = 1 + wanted().filter((id) => id !== taskId && !this.claimed.has(id)).length;
     this.claimed.add(taskId);
     try {
       const { engineBytes, giveBack } = (await this.directory.claim?.(taskId, openings)) ?? this.engines.claim(openings);

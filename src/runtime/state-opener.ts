@@ -23,8 +23,8 @@ export interface StateOpenerOptions {
 /** The open state of a task: of one that runs, or of a standby, which may become one that runs without closing it. */
 export interface OpenedState {
   readonly state: TaskState;
-  /** Timestamps of plain stores' changelog records come from here once a task runs on the state; below 0 and before that, from the wall clock. */
-  recordTimestamp: () => number;
+  /** Timestamps of plain stores' changelog records come from there from now on, where it is not below 0; else, and before, from the wall clock. */
+  takeTimestampsFrom(source: () => number): void;
 }
 
 /** Opens the stores of a task from its local directory. */
@@ -59,10 +59,7 @@ export class StateOpener {
     );
     return {
       state,
-      get recordTimestamp() {
-        return recordTimestamp;
-      },
-      set recordTimestamp(source) {
+      takeTimestampsFrom: (source) => {
         recordTimestamp = source;
       },
     };

@@ -50,7 +50,7 @@ export interface StreamThreadParts {
   /** How long a revocation may wait for a user function and the commit, ms. */
   readonly rebalanceTimeout: number;
   /** Committed rows that may wait for the disk, over all tasks, bytes: with more nothing is processed. */
-  readonly maxDueBytes: number;
+  readonly maxDueBytes: () => number;
   /** An epoch was lost, whatever the reason. */
   readonly onEpochLost: () => void;
 }
@@ -371,7 +371,7 @@ export class StreamThread {
     if (this.recovering !== null || this.halted) return 0;
     this.epochs.tick(now);
     if (!this.epochs.mayProcess) return 0;
-    this.waitsForDisk = this.dueBytes() > this.parts.maxDueBytes;
+    this.waitsForDisk = this.dueBytes() > this.parts.maxDueBytes();
     const worked = this.waitsForDisk ? 0 : this.runTasks(now);
     if (worked > 0) {
       this.parts.producer.sendReady();

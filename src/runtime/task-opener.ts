@@ -52,7 +52,9 @@ const repeatedEveryMs = 30_000;
  * Takes a task over: stable committed offsets first, then the stores up to the changelog's end, then the task itself.
  *
  * The order matters: once the offsets are stable, no transaction of an earlier owner is open any more, so the changelog that is read afterwards ends
- * with the epoch that those offsets belong to.
+ * with the epoch that those offsets belong to. Unless the group has given the task to somebody else without this member's knowing, who has committed
+ * since: then the offsets are others after the restore, and what was committed in between is restored as well. Nothing that such a member does is ever
+ * committed, but its functions must not meet a record that the state has already seen.
  */
 export class TaskOpener {
   /** States of tasks that are being restored: what they have so far may be read. */
@@ -63,24 +65,22 @@ export class TaskOpener {
   /** `standby` is asked once, for the open state of the task's standby if there is one here; its tail is all that is restored then. */
   async open(plan: TaskPlan, signal: AbortSignal, standby: () => Promise<OpenedState | null> = noStandby): Promise<ActiveTask> {
     const { options } = this;
-    const committed = await fetchCommittedOffsets(
-      {
-        port: options.port,
-        groupId: options.groupId,
-        requireStable: options.exactlyOnce,
-        logger: options.logger,
-        fenceDeadOwners: options.fenceDeadOwners,
-      },
-      plan.inputs,
-      signal,
-    );
-    const inputs = await this.startingPoints(plan, committed);
+    let committed = await this.committedOffsets(plan, signal);
+    let inputs = await this.startingPoints(plan, committed);
     const opened = (await standby()) ?? (await options.states.open(plan));
     const { state } = opened;
     this.restoring.set(plan.id, state);
     try {
-      await options.restorer.restore(plan.id, state, changelogsOf(plan, committed), signal);
-      signal.throwIfAborted();
+      for (;;) {
+        await options.restorer.restore(plan.id, state, changelogsOf(plan, committed), signal);
+        signal.throwIfAborted();
+        if (!options.exactlyOnce || plan.changelogs.length === 0) break;
+        const since = await this.committedOffsets(plan, signal);
+        if (since.every((one) => isAmong(one, committed))) break;
+        options.logger.info({ taskId: plan.id }, 'another member committed for the task while it was restored; restoring what it did');
+        committed = since;
+        inputs = await this.startingPoints(plan, committed);
+      }
       const env = options.env(plan.id);
       for (const { topic } of plan.watermarkTargets) await env.output.partitionCount(topic);
       const task = new Task({
@@ -101,7 +101,7 @@ export class TaskOpener {
         released: options.released,
         inputEnded: options.inputEnded,
       });
-      opened.recordTimestamp = () => task.record.timestamp;
+      opened.takeTimestampsFrom(() => task.record.timestamp);
       return new ActiveTask(plan.id, task, state, plan.changelogs, env.output);
     } catch (error) {
       await state.close({ clean: false });
@@ -109,6 +109,11 @@ export class TaskOpener {
     } finally {
       if (this.restoring.get(plan.id) === state) this.restoring.delete(plan.id);
     }
+  }
+
+  private committedOffsets(plan: TaskPlan, signal: AbortSignal): Promise<readonly CommittedOffset[]> {
+    const { port, groupId, exactlyOnce, logger, fenceDeadOwners } = this.options;
+    return fetchCommittedOffsets({ port, groupId, requireStable: exactlyOnce, logger, fenceDeadOwners }, plan.inputs, signal);
   }
 
   private async startingPoints(plan: TaskPlan, committed: readonly CommittedOffset[]): Promise<TaskInput[]> {
@@ -166,6 +171,13 @@ export class TaskOpener {
     }
     return answer.offset;
   }
+}
+
+/** Nobody has committed for its partition since. */
+function isAmong({ topic, partition, offset, metadata }: CommittedOffset, committed: readonly CommittedOffset[]): boolean {
+  return committed.some(
+    (other) => other.topic === topic && other.partition === partition && other.offset === offset && other.metadata === metadata,
+  );
 }
 
 /** Another topology has no use for what a run in batch mode holds: it would never be told. @throws MILL_BATCH_UNFINISHED */

@@ -105,7 +105,7 @@ export function buildThread(
     transactionalId,
     transactionTimeoutMs: settings.transactionTimeout,
     compression: settings.compressionType,
-    pooledBytes: Math.min(mostPooledBytes, settings.maxUncommittedBytes),
+    pooledBytes: Math.min(mostPooledBytes, settings.memory.maxUncommittedBytes),
     logger,
     onAbort: (reason) => {
       thread.fail(reason);
@@ -114,9 +114,7 @@ export function buildThread(
   const output = new ThreadOutput(ports.main, producer, logger);
   const fetcher = new Fetcher(ports.main, {
     isolation,
-    get maxBufferedBytes() {
-      return settings.maxBufferedBytes;
-    },
+    maxBufferedBytes: () => settings.memory.maxBufferedBytes,
     autoOffsetReset: ({ topic }) => resetPoint(plans.known?.offsetReset(topic) ?? settings.autoOffsetReset, now()),
     logger,
     onData: (chunk) => {
@@ -147,9 +145,7 @@ export function buildThread(
     openFetcher: (onData, onError) =>
       new Fetcher(ports.restore, {
         isolation,
-        get maxBufferedBytes() {
-          return settings.maxBufferedBytes;
-        },
+        maxBufferedBytes: () => settings.memory.maxBufferedBytes,
         maxBytesPerPartition: restoreFetchBytes,
         autoOffsetReset: () => 'none',
         logger,
@@ -204,12 +200,9 @@ export function buildThread(
     defaultEngine: settings.storeEngine,
     storeSerdes: (spec) => settings.serdes.ofStore(spec),
     shared: {
-      get cacheBytes() {
-        return settings.cacheBytes;
-      },
-      get wanted() {
-        return [...member.ownedTasks.map(formatTaskId), ...standbys.ids].filter((id) => keepsDatabase.has(parseTaskId(id).subTopology));
-      },
+      cacheBytes: () => settings.memory.statestoreCacheMaxBytes,
+      wanted: () =>
+        [...member.ownedTasks.map(formatTaskId), ...standbys.ids].filter((id) => keepsDatabase.has(parseTaskId(id).subTopology)),
     },
     logger,
     metrics: metricsOf,
@@ -222,9 +215,7 @@ export function buildThread(
     openFetcher: (port, onData, onError) =>
       new Fetcher(port, {
         isolation,
-        get maxBufferedBytes() {
-          return Math.max(leastStandbyBytes, Math.floor(settings.maxBufferedBytes / 4));
-        },
+        maxBufferedBytes: () => Math.max(leastStandbyBytes, Math.floor(settings.memory.maxBufferedBytes / 4)),
         autoOffsetReset: () => 'none',
         logger,
         onData,
@@ -285,9 +276,7 @@ export function buildThread(
     now,
     wallClock: Date.now,
     rebalanceTimeout: settings.rebalanceTimeout,
-    get maxDueBytes() {
-      return settings.maxUncommittedBytes;
-    },
+    maxDueBytes: () => settings.memory.maxUncommittedBytes,
     longWaits: exactlyOnce ? new LongWaits(settings.transactionTimeout, logger) : null,
     onEpochLost: () => {
       epochMetrics.failed++;
@@ -395,10 +384,7 @@ export function buildThread(
   const epochs: EpochRunner = new EpochRunner({
     bounds: {
       commitInterval: settings.commitInterval,
-      // The share of a thread changes when others come and go.
-      get maxUncommittedBytes() {
-        return settings.maxUncommittedBytes;
-      },
+      maxUncommittedBytes: () => settings.memory.maxUncommittedBytes,
     },
     producer,
     tasks: () => thread.tasks.values(),

@@ -13,6 +13,14 @@ import type { SerdeDefaults } from './serde-defaults.js';
 import type { StandbyUpdateListener } from './standby-listener.js';
 import type { RestoreListener } from './state-restorer.js';
 
+/** What a thread may take of the app's memory, bytes. Read anew whenever it matters: a share changes when other threads come and go. */
+export interface MemoryBounds {
+  readonly maxUncommittedBytes: number;
+  readonly maxBufferedBytes: number;
+  /** Rows of LevelDB stores in memory, of all tasks. */
+  readonly statestoreCacheMaxBytes: number;
+}
+
 /** What a stream thread is made from. Times are milliseconds, sizes bytes. */
 export interface ThreadSettings {
   readonly applicationId: string;
@@ -20,9 +28,7 @@ export interface ThreadSettings {
   readonly index: number;
   readonly exactlyOnce: boolean;
   readonly commitInterval: number;
-  readonly maxUncommittedBytes: number;
-  readonly maxBufferedBytes: number;
-  readonly cacheBytes: number;
+  readonly memory: MemoryBounds;
   readonly maxTaskIdleMs: number;
   readonly defaultEmit: 'onUpdate' | 'onCommit';
   /** null: the record's own time. */

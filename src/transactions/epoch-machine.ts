@@ -34,7 +34,7 @@ export interface EpochBounds {
   /** Milliseconds between barriers while there is something to commit. */
   readonly commitInterval: number;
   /** Bytes of dirty state and unsent output that bring the barrier forward, and that stop processing while an epoch is in flight. */
-  readonly maxUncommittedBytes: number;
+  readonly maxUncommittedBytes: () => number;
 }
 
 export class EpochMachine {
@@ -66,7 +66,7 @@ export class EpochMachine {
 
   /** True when records may be processed now. */
   get mayProcess(): boolean {
-    return this.phase === 'filling' && !(this.inFlight !== null && this.bytes >= this.bounds.maxUncommittedBytes);
+    return this.phase === 'filling' && !(this.inFlight !== null && this.bytes >= this.bounds.maxUncommittedBytes());
   }
 
   get isFailed(): boolean {
@@ -117,7 +117,7 @@ export class EpochMachine {
   }
 
   private get isUrgent(): boolean {
-    return this.requested || this.bytes >= this.bounds.maxUncommittedBytes;
+    return this.requested || this.bytes >= this.bounds.maxUncommittedBytes();
   }
 
   private noteUrgency(now: number): void {

@@ -28,7 +28,7 @@ const mebibyte = 2 ** 20;
 const read = (engineBytes = 48 * mebibyte): Promise<LocalState> =>
   LocalState.read(directory, new EngineMemory(engineBytes, silentLogger), silentLogger);
 
-const shared = { cacheBytes: 1000, wanted: [] };
+const shared = { cacheBytes: () => 1000, wanted: () => [] };
 
 function task(taskId: string, engine: 'leveldb' | 'memory' = 'leveldb'): Omit<TaskStateOptions, 'cacheBytes'> {
   const spec = stores.keyValue({ name: 'counts', keySerde: serdes.string, valueSerde: serdes.string, engine });
@@ -95,7 +95,7 @@ describe('the memory of tasks with databases', () => {
 
   it('is shared by those that are open and those to come, and one share is left', async () => {
     const local = await read(48 * mebibyte);
-    const states = await Promise.all(wanted.map((id) => local.open(task(id), { cacheBytes: 9000, wanted })));
+    const states = await Promise.all(wanted.map((id) => local.open(task(id), { cacheBytes: () => 9000, wanted: () => wanted })));
     expect(local.memory.engineBytes).toBe(36 * mebibyte);
     await Promise.all(states.map((state) => state.close({ clean: true })));
   });
@@ -105,7 +105,7 @@ describe('the memory of tasks with databases', () => {
     const open = new Map<string, TaskState>();
     const most = async (ids: readonly string[]): Promise<void> => {
       for (const id of ids) {
-        open.set(id, await local.open(task(id), { cacheBytes: 9000, wanted: [...open.keys(), ...ids] }));
+        open.set(id, await local.open(task(id), { cacheBytes: () => 9000, wanted: () => [...open.keys(), ...ids] }));
         expect(local.memory.engineBytes).toBeLessThanOrEqual(8 * mebibyte);
       }
     };
@@ -122,15 +122,15 @@ describe('the memory of tasks with databases', () => {
   it('is given back by a database that could not be opened', async () => {
     const engines = new EngineMemory(48 * mebibyte, silentLogger);
     const local = await LocalState.read(directory, engines, silentLogger);
-    const state = await local.open(task('0_0'), { cacheBytes: 9000, wanted: [] });
-    await expect(local.open(task('0_0'), { cacheBytes: 9000, wanted: [] })).rejects.toMatchObject({ code: 'MILL_STORE_DIRECTORY_LOCKED' });
+    const state = await local.open(task('0_0'), { cacheBytes: () => 9000, wanted: () => [] });
+    await expect(local.open(task('0_0'), { cacheBytes: () => 9000, wanted: () => [] })).rejects.toMatchObject({ code: 'MILL_STORE_DIRECTORY_LOCKED' });
     expect(engines.used).toBe(24 * mebibyte);
     await state.close({ clean: true });
   });
 
   it('is not taken by stores in memory', async () => {
     const local = await read(48 * mebibyte);
-    const state = await local.open(task('0_0', 'memory'), { cacheBytes: 9000, wanted: [] });
+    const state = await local.open(task('0_0', 'memory'), { cacheBytes: () => 9000, wanted: () => [] });
     expect(local.memory).toEqual({ cachedBytes: 0, engineBytes: 0 });
     await state.close({ clean: true });
   });

@@ -71,7 +71,7 @@ function standbys(
       let buffered = 0;
       const fetcher: Fetcher = new Fetcher(port, {
         isolation: 'read_committed',
-        maxBufferedBytes: options.maxBufferedBytes ?? 1_000_000,
+        maxBufferedBytes: () => options.maxBufferedBytes ?? 1_000_000,
         autoOffsetReset: () => 'none',
         logger: silentLogger,
         onData: (chunk) => {
@@ -89,12 +89,12 @@ function standbys(
     },
     planOf,
     states: new StateOpener({
-      open: (given, { cacheBytes }) => TaskState.open({ ...given, cacheBytes }),
+      open: (given, { cacheBytes }) => TaskState.open({ ...given, cacheBytes: cacheBytes() }),
       taskDirectory: (id) => join(directory, id),
       emitsOnCommit: true,
       defaultEngine: options.engine ?? 'leveldb',
       storeSerdes: (given) => new SerdeDefaults(null, null).ofStore(given),
-      shared: { cacheBytes: 100_000, wanted: [] },
+      shared: { cacheBytes: () => 100_000, wanted: () => [] },
       logger: silentLogger,
       metrics: () => new TaskMetrics(),
       onWritten: () => undefined,

@@ -46,6 +46,9 @@ function planOf(offsetReset: TaskPlan['inputs'][number]['offsetReset'] = null): 
 function opening(
   options: {
     readonly committed?: Partial<CommittedOffset>;
+    /** Committed by somebody else while the stores are restored, one restore after the other. */
+    readonly committedSince?: Partial<CommittedOffset>[];
+    readonly exactlyOnce?: boolean;
     readonly autoOffsetReset?: OffsetReset;
     /** Offsets of records by their timestamps. */
     readonly timed?: readonly (readonly [timestamp: number, offset: number])[];
@@ -55,6 +58,8 @@ function opening(
   } = {},
 ) {
   const order: string[] = [];
+  let { committed } = options;
+  const since = [...(options.committedSince ?? [])];
   const serdesOfAll = new SerdeDefaults(null, null);
   const opener = new TaskOpener({
     port: {
@@ -63,7 +68,7 @@ function opening(
         order.push('offsets');
         return {
           errorCode: 0,
-          offsets: [{ topic: 'in', partition: 3, offset: -1, leaderEpoch: -1, metadata: null, errorCode: 0, ...options.committed }],
+          offsets: [{ topic: 'in', partition: 3, offset: -1, leaderEpoch: -1, metadata: null, errorCode: 0, ...committed }],
         };
       },
       listOffsets: async ([query]: readonly OffsetQuery[]) => [
@@ -97,16 +102,16 @@ function opening(
     groupId: 'app',
     endOf: () => undefined,
     inputEnded: () => undefined,
-    exactlyOnce: true,
+    exactlyOnce: options.exactlyOnce ?? true,
     autoOffsetReset: options.autoOffsetReset ?? 'earliest',
     now: () => 10_000,
     states: new StateOpener({
-      open: (options, { cacheBytes }) => TaskState.open({ ...options, cacheBytes }),
+      open: (options, { cacheBytes }) => TaskState.open({ ...options, cacheBytes: cacheBytes() }),
       taskDirectory: () => '/nowhere',
       emitsOnCommit: true,
       defaultEngine: 'memory',
       storeSerdes: (spec) => serdesOfAll.ofStore(spec),
-      shared: { cacheBytes: 0, wanted: [] },
+      shared: { cacheBytes: () => 0, wanted: () => [] },
       logger: silentLogger,
       metrics: () => new TaskMetrics(),
       onWritten: () => undefined,
@@ -116,6 +121,7 @@ function opening(
       restore: async (_task: string, _state: TaskState, changelogs: readonly ChangelogToRestore[]) => {
         order.push('restore');
         options.changelogs?.(changelogs);
+        committed = since.shift() ?? committed;
         await options.restore?.(order);
       },
     } as unknown as StateRestorer,
@@ -179,7 +185,25 @@ describe('taking a task over', () => {
   it('reads the stable offsets first and restores the stores after: so the changelog ends with the epoch of those offsets', async () => {
     const { opener, order } = opening();
     await opener.open(planOf(), signal);
-    expect(order).toEqual(['offsets', 'restore']);
+    expect(order).toEqual(['offsets', 'restore', 'offsets']);
+  });
+
+  it('restores again what another owner has committed meanwhile: no record is met that the state has seen already', async () => {
+    const { opener, order } = opening({ committed: { offset: 42 }, committedSince: [{ offset: 50 }, { offset: 50, metadata: 'x' }] });
+    const { task } = await opener.open(planOf(), signal);
+    expect(order).toEqual(['offsets', 'restore', 'offsets', 'restore', 'offsets', 'restore', 'offsets']);
+    expect(task.positions()[0]?.offset).toBe(50);
+  });
+
+  it('asks once where nothing is restored, and where nothing is committed at once with the state', async () => {
+    const stateless = opening();
+    await stateless.opener.open({ ...planOf(), changelogs: [] }, signal);
+    const atLeastOnce = opening({ exactlyOnce: false });
+    await atLeastOnce.opener.open(planOf(), signal);
+    expect([stateless.order, atLeastOnce.order]).toEqual([
+      ['offsets', 'restore'],
+      ['offsets', 'restore'],
+    ]);
   });
 
   it('goes on at the committed offset, with the time committed beside it', async () => {

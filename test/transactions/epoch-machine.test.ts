@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { EpochMachine, type EpochCommand, type EpochEvent } from '../../src/transactions/epoch-machine.js';
 
-const bounds = { commitInterval: 100, maxUncommittedBytes: 1000 };
+const bounds = { commitInterval: 100, maxUncommittedBytes: () => 1000 };
 
 /** A machine that was taken through `events`. */
 function after(...events: readonly EpochEvent[]): EpochMachine {

@@ -30,7 +30,7 @@ export interface FetcherOptions {
   /** Bytes of one fetch; default 50 MiB. */
   readonly maxBytesPerFetch?: number;
   /** Bytes handed to `onData` and not given back by `consumed`, plus bytes on their way; default 64 MiB. One batch may exceed it. Read anew for each fetch. */
-  readonly maxBufferedBytes?: number;
+  readonly maxBufferedBytes?: () => number;
   /** Milliseconds that the broker may wait for `minBytes`; default 500. */
   readonly maxWaitMs?: number;
   /** Default 1. */

@@ -55,7 +55,7 @@ export class Fetcher {
     this.random = options.random ?? Math.random;
     this.maxBytesPerPartition = options.maxBytesPerPartition ?? MIB;
     this.budget = new ByteBudget(
-      () => options.maxBufferedBytes ?? 64 * MIB,
+      options.maxBufferedBytes ?? (() => 64 * MIB),
       options.maxBytesPerFetch ?? 50 * MIB,
       this.maxBytesPerPartition,
     );

@@ -68,7 +68,7 @@ describe('the order of a partition', () => {
         const fetcher = new Fetcher(port, {
           ...options,
           maxBytesPerPartition: 500,
-          maxBufferedBytes: 2000,
+          maxBufferedBytes: () => 2000,
           onData,
           onError: () => undefined,
         });

@@ -308,7 +308,7 @@ describe('pause and bounds', () => {
         [p1, 0],
         [p2, 0],
       ],
-      { maxBytesPerPartition: 1000, maxBufferedBytes: 4000 },
+      { maxBytesPerPartition: 1000, maxBufferedBytes: () => 4000 },
     );
     const first = port.take()[0]!;
     expect(first.request.maxBytes).toBe(2000);
@@ -334,7 +334,7 @@ describe('pause and bounds', () => {
         [p0, 0],
         [p1, 0],
       ],
-      { maxBytesPerPartition: 100, maxBufferedBytes: 200 },
+      { maxBytesPerPartition: 100, maxBufferedBytes: () => 200 },
     );
     await port.take()[0]!.answer([{ partition: 0, records: batch(0, 1, 200) }]);
     expect(port.take()).toEqual([]);

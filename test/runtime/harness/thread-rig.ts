@@ -248,11 +248,11 @@ export class ThreadRig {
       wallClock: () => this.now,
       longWaits: null,
       rebalanceTimeout: options.rebalanceTimeout ?? 60_000,
-      maxDueBytes: options.maxUncommittedBytes ?? 1_000_000,
+      maxDueBytes: () => options.maxUncommittedBytes ?? 1_000_000,
       onEpochLost: () => undefined,
     });
     this.epochs = new EpochRunner({
-      bounds: { commitInterval: options.commitInterval ?? 100, maxUncommittedBytes: options.maxUncommittedBytes ?? 1_000_000 },
+      bounds: { commitInterval: options.commitInterval ?? 100, maxUncommittedBytes: () => options.maxUncommittedBytes ?? 1_000_000 },
       producer: this.producer,
       tasks: () => this.thread.tasks.values(),
       member: {
