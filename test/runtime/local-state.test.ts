@@ -123,7 +123,9 @@ describe('the memory of tasks with databases', () => {
     const engines = new EngineMemory(48 * mebibyte, silentLogger);
     const local = await LocalState.read(directory, engines, silentLogger);
     const state = await local.open(task('0_0'), { cacheBytes: () => 9000, wanted: () => [] });
-    await expect(local.open(task('0_0'), { cacheBytes: () => 9000, wanted: () => [] })).rejects.toMatchObject({ code: 'MILL_STORE_DIRECTORY_LOCKED' });
+    await expect(local.open(task('0_0'), { cacheBytes: () => 9000, wanted: () => [] })).rejects.toMatchObject({
+      code: 'MILL_STORE_DIRECTORY_LOCKED',
+    });
     expect(engines.used).toBe(24 * mebibyte);
     await state.close({ clean: true });
   });
