@@ -371,13 +371,14 @@ export class StreamThread {
     if (this.recovering !== null || this.halted) return 0;
     this.epochs.tick(now);
     if (!this.epochs.mayProcess) return 0;
-    this.waitsForDisk = this.dueBytes() > this.parts.maxDueBytes();
+    const fullness = this.dueBytes() / this.parts.maxDueBytes();
+    this.waitsForDisk = fullness > 1;
     const worked = this.waitsForDisk ? 0 : this.runTasks(now);
     if (worked > 0) {
       this.parts.producer.sendReady();
       this.epochs.progress();
     }
-    for (const { state } of this.tasks.values()) state.maybeFlush(now, this.waitsForDisk);
+    for (const { state } of this.tasks.values()) state.maybeFlush(now, fullness);
     return worked;
   }
 

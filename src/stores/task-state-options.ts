@@ -17,7 +17,7 @@ export interface TaskStateOptions {
   /** Bytes that the task's database may take for itself. Default 24 MiB. */
   readonly engineBytes?: number;
   readonly logger: Logger;
-  /** Milliseconds between engine writes. Default 1000. */
+  /** Least milliseconds between engine writes, but for those that need the room. Default 1000. */
   readonly flushIntervalMs?: number;
   /** Wall clock, ms. Default `Date.now`. */
   readonly now?: () => number;

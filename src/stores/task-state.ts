@@ -65,7 +65,8 @@ export class TaskState {
     this.budget = new CacheBudget(options.cacheBytes);
     this.now = options.now ?? Date.now;
     this.sizes = new StoreSizes(engine, this.states, this.restoring, options.now ?? (() => performance.now()));
-    this.flushes = new FlushSchedule(options.flushIntervalMs ?? 1000, this.now());
+    const kinds = options.specs.map(({ kind }) => kind);
+    this.flushes = new FlushSchedule(options.flushIntervalMs ?? 1000, kinds, engine === null ? null : this.budget, this.now());
   }
 
   /** Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO. An unreadable database is emptied, said in the log and in `wiped`. */
@@ -291,10 +292,10 @@ export class TaskState {
   /**
    * Starts a flush when it is time or too much is due. A failure is logged and tried again; when too much waits for the engine, or the engine is damaged, it is thrown here.
    *
-   * @param isFull no more may wait: the bound is reached, over all tasks
+   * @param fullness what waits over all tasks, of what may wait; past 1 no more may
    */
-  maybeFlush(now: number, isFull = false): void {
-    if (!this.flushes.begins(now, this.dueBytes, isFull) || this.epochs.due().length === 0) return;
+  maybeFlush(now: number, fullness = 0): void {
+    if (!this.flushes.begins(now, this.dueBytes, fullness) || this.epochs.due().length === 0) return;
     this.flushes.started();
     this.flush().then(
       () => this.flushEnded(null),

@@ -63,7 +63,7 @@ export class PlayedTask {
 /** What the thread and the epoch see of it. */
 class PlayedActiveTask {
   readonly id: string;
-  readonly state: { readonly dueBytes: number; maybeFlush(now: number, isFull: boolean): void };
+  readonly state: { readonly dueBytes: number; maybeFlush(now: number, fullness: number): void };
   readonly timeShares = new TimeShares(performance.now(), 'idle');
   readonly task: PlayedRecords;
 
@@ -73,8 +73,8 @@ class PlayedActiveTask {
       get dueBytes(): number {
         return played.dueBytes;
       },
-      maybeFlush: (_now, isFull) => {
-        if (isFull) played.fullFlushes++;
+      maybeFlush: (_now, fullness) => {
+        if (fullness > 1) played.fullFlushes++;
       },
     };
     this.task = new PlayedRecords(played);
