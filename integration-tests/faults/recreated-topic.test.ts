@@ -8,9 +8,9 @@ const strings = { keySerde: serdes.string, valueSerde: serdes.string };
 let scenario: Scenario;
 afterEach(() => scenario.end());
 
-async function copying(config: Partial<StreamsConfig> = {}) {
+async function copying({ partitions = 1, config = {} }: { readonly partitions?: number; readonly config?: Partial<StreamsConfig> } = {}) {
   scenario = await Scenario.begin('recreated');
-  const [from, to] = [await scenario.topic('in'), await scenario.topic('out')];
+  const [from, to] = [await scenario.topic('in', partitions), await scenario.topic('out')];
   const builder = new StreamsBuilder();
   builder.stream(from, strings).to(to, strings);
   const topology = builder.build();
@@ -18,18 +18,18 @@ async function copying(config: Partial<StreamsConfig> = {}) {
   const write = (values: readonly string[]): Promise<void> =>
     scenario.write(
       from,
-      values.map((value) => ({ key: 'k', value })),
+      values.map((value, index) => ({ key: 'k', value, partition: index % partitions })),
     );
   const read = async (count: number): Promise<(string | null)[]> => (await scenario.read(to, count)).map(({ value }) => text(value));
   return { app, topology, from, write, read };
 }
 
 /** The name is free for a while after the deletion is answered. */
-async function deleteAndCreate(topic: string): Promise<void> {
+async function deleteAndCreate(topic: string, partitions = 1): Promise<void> {
   const { admin } = scenario.port;
   await admin.deleteTopics([topic]);
   await until('the topic is there again', async () => {
-    const [created] = await admin.createTopics([{ topic, partitions: 1, replicationFactor: -1, configs: {} }]);
+    const [created] = await admin.createTopics([{ topic, partitions, replicationFactor: -1, configs: {} }]);
     return created?.errorCode === 0;
   });
   await scenario.port.metadata([topic], { refresh: true });
@@ -50,6 +50,18 @@ describe('an input topic that is deleted and created again, with more records th
     expect(scenario.logged.map(({ message }) => message)).toContainEqual(
       expect.stringContaining(`offset 3 of ${from}-0 is of a topic that was deleted and created again: reading on at earliest offset 0`),
     );
+    expect(app.state).toBe('running');
+  });
+
+  it('under a running app with a task for each of its partitions, assigned one after the other, is read whole', async () => {
+    const partitions = 4;
+    const { app, from, write, read } = await copying({ partitions });
+    const [before, after] = ['old', 'new'].map((name) => Array.from({ length: name === 'old' ? 8 : 80 }, (_, index) => `${name}-${index}`));
+    await write(before!);
+    expect((await read(8)).sort()).toEqual(before!.sort());
+    await deleteAndCreate(from, partitions);
+    await write(after!);
+    expect((await read(88)).sort()).toEqual([...after!, ...before!].sort());
     expect(app.state).toBe('running');
   });
 

@@ -70,11 +70,13 @@ export class Leaders {
         const known = metadata.topics.get(topic);
         if (known !== undefined && isAuthorizationError(known.errorCode)) this.options.onForbidden(topic, known.errorCode);
         if (known?.topicId) this.options.onTopicId(topic, known.topicId);
-        for (const { partition, leader } of known?.partitions ?? []) {
-          if (leader >= 0) this.leaders.set(partitionKey({ topic, partition }), leader);
-        }
       }
-      const unfound = missing.filter((partition) => !this.leaders.has(partitionKey(partition)));
+      // Those asked for alone: who is assigned later asks anew, and is told the topic's id before its first fetch.
+      const unfound = missing.filter(({ topic, partition }) => {
+        const leader = metadata.topics.get(topic)?.partitions.find((told) => told.partition === partition)?.leader ?? -1;
+        if (leader >= 0) this.leaders.set(partitionKey({ topic, partition }), leader);
+        return leader < 0;
+      });
       for (const partition of unfound) {
         this.options.onMissing(partition, metadata.topics.get(partition.topic)?.errorCode || ErrorCodes.LEADER_NOT_AVAILABLE);
       }

@@ -62,6 +62,14 @@ describe('a position', () => {
     expect(asked()).toEqual(['committed@50']);
   });
 
+  it('that is assigned after its topic was looked up for another partition belongs to that topic, too', async () => {
+    port.leaders.set('t-1', 1);
+    await begin(null);
+    fetcher.assign({ topic: 't', partition: 1 }, 7);
+    await clock.advance(100);
+    expect(asked()).toEqual(['old@50', 'old@7']);
+  });
+
   it('is asked for without an id where the brokers tell none', async () => {
     port.topicIds.clear();
     await begin(null);
