@@ -33,7 +33,8 @@ export class FinalResults {
     const { size, advance, grace, next } = this.options;
     this.streamTime = Math.max(this.streamTime, timestamp);
     const isClosed = (start: number): boolean => start + size <= this.streamTime - grace;
-    for (let start = 0; start <= timestamp; start += advance) {
+    const first = Math.max(0, Math.floor((timestamp - size) / advance) * advance);
+    for (let start = first; start <= timestamp; start += advance) {
       if (timestamp >= start + size || isClosed(start)) continue;
       let window = this.open.find((candidate) => candidate.key === key && candidate.start === start);
       if (window === undefined) this.open.push((window = { key, start, aggregate: null, timestamp }));

@@ -80,13 +80,15 @@ export class UnmatchedRecords<K> {
     );
   }
 
-  private readonly isClosed = (time: number, rank: number): boolean | 'skip' => {
+  private readonly isClosed = (time: number, rank: number, key: K): boolean | 'skip' => {
     this.firstWaiting = time;
     if (this.leftOpen && this.rightOpen) return false;
     const reach = rank === leftRank ? this.windows.after : this.windows.before;
     if (time + reach + this.windows.grace < this.streamTime) return true;
     if (rank === leftRank) this.leftOpen = true;
     else this.rightOpen = true;
+    // Kafka Streams meets the row's second record next, and stops there with the time of this row, not of the one behind it.
+    if (this.leftOpen && this.rightOpen && (this.buffer.get(time, rank, key)?.length ?? 0) > 1) return false;
     return 'skip';
   };
 

@@ -3,6 +3,7 @@ import type { CompiledSerde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { TaskState, TaskStateOptions } from '../stores/task-state.js';
 import type { SharedMemory } from './local-state.js';
+import { RecordTimes } from './record-times.js';
 import type { TaskMetrics } from './task-metrics.js';
 import type { TaskPlan } from './task-plan.js';
 
@@ -23,8 +24,7 @@ export interface StateOpenerOptions {
 /** The open state of a task: of one that runs, or of a standby, which may become one that runs without closing it. */
 export interface OpenedState {
   readonly state: TaskState;
-  /** Timestamps of plain stores' changelog records come from there from now on, where it is not below 0; else, and before, from the wall clock. */
-  takeTimestampsFrom(source: () => number): void;
+  readonly times: RecordTimes;
 }
 
 /** Opens the stores of a task from its local directory. */
@@ -33,7 +33,7 @@ export class StateOpener {
 
   async open(plan: TaskPlan): Promise<OpenedState> {
     const { options } = this;
-    let recordTimestamp = (): number => -1;
+    const times = new RecordTimes(Date.now);
     const state = await options.open(
       {
         taskId: plan.id,
@@ -50,18 +50,10 @@ export class StateOpener {
           if (hasFailed) options.metrics(plan.id).failedStateWrites++;
           options.onWritten();
         },
-        recordTimestamp: () => {
-          const timestamp = recordTimestamp();
-          return timestamp < 0 ? Date.now() : timestamp;
-        },
+        recordTimestamp: times.now,
       },
       options.shared,
     );
-    return {
-      state,
-      takeTimestampsFrom: (source) => {
-        recordTimestamp = source;
-      },
-    };
+    return { state, times };
   }
 }

@@ -101,7 +101,7 @@ export class TaskOpener {
         released: options.released,
         inputEnded: options.inputEnded,
       });
-      opened.takeTimestampsFrom(() => task.record.timestamp);
+      opened.times.takeFrom(() => task.record.timestamp);
       return new ActiveTask(plan.id, task, state, plan.changelogs, env.output);
     } catch (error) {
       await state.close({ clean: false });

@@ -31,6 +31,8 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
   readonly retention: number;
   protected readonly entryChanges: EntryChanges<K, V> | null;
   private readonly closing: CloseIndex<K> | null;
+  /** So far below the highest time seen entries are visible, ms. */
+  private readonly reach: number;
   private logKeys: K[] = [];
   private logEntries: List<V> = [];
   private readonly logKey = new ByteWriter(256);
@@ -42,6 +44,8 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
     this.retention = spec.retention ?? 0;
     this.entryChanges = spec.trackChanges === true ? new EntryChanges<K, V>(environment.valueSerde, this.comparesChanges) : null;
     this.closing = spec.closeTracking === true ? new CloseIndex<K>() : null;
+    // Sliding windows that are told when they close are in a store by time in Kafka Streams, which has what is exactly as old as its retention.
+    this.reach = this.closing !== null && spec.kind === 'slidingWindow' ? this.retention : this.retention - 1;
   }
 
   /** Writes what follows the key in the changelog. */
@@ -53,7 +57,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
 
   /** Lowest time that is visible. */
   protected get minLive(): number {
-    return this.observed - this.retention + 1;
+    return this.observed - this.reach;
   }
 
   // ---- writes
@@ -226,7 +230,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
 
   /** Below it, entries may be forgotten. */
   private forgetBelow(observed: number, closedUpTo: number): number {
-    const bound = observed - this.retention + 1;
+    const bound = observed - this.reach;
     return this.closing === null ? bound : Math.min(bound, closedUpTo + 1);
   }
 

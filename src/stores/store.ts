@@ -368,7 +368,7 @@ export interface TimeOrderedBuffer<K, V> extends StateStore {
    * awaited before the next row. A row leaves after its visit: whoever looks into the buffer meanwhile still finds it.
    */
   drain(
-    more: (time: number, rank: number) => boolean | 'skip',
+    more: (time: number, rank: number, key: K) => boolean | 'skip',
     visit: (time: number, rank: number, key: K, value: V) => void | Promise<void>,
   ): void | Promise<void>;
 }

@@ -10,6 +10,7 @@ import type { DropReason } from '../processors/operator.js';
 import { ActiveTask } from '../runtime/active-task.js';
 import { callTimers } from '../runtime/call-timers.js';
 import { errorPolicy } from '../runtime/error-policy.js';
+import { RecordTimes } from '../runtime/record-times.js';
 import { SerdeDefaults } from '../runtime/serde-defaults.js';
 import type { OutputCollector, TaskEnvironment } from '../runtime/task-environment.js';
 import { TaskMetrics } from '../runtime/task-metrics.js';
@@ -58,6 +59,7 @@ interface OpenedState {
   readonly subTopology: SubTopology;
   readonly names: readonly string[];
   readonly state: TaskState;
+  readonly times: RecordTimes;
 }
 
 interface RunningTask {
@@ -242,6 +244,7 @@ export class DriverTasks {
       const spec = topology.stores.get(name)?.spec;
       return spec === undefined ? [] : [{ ...spec, engine: 'memory' as const }];
     });
+    const times = new RecordTimes(this.options.wallClock);
     const state = await TaskState.open({
       taskId: formatTaskId(id),
       directory: null,
@@ -251,11 +254,12 @@ export class DriverTasks {
       serdes: (spec) => serdes.ofStore(spec),
       cacheBytes: 0,
       logger: config.logger ?? silentLogger,
+      recordTimestamp: times.now,
     });
-    return { id, subTopology, names: specs.map(({ name }) => name), state };
+    return { id, subTopology, names: specs.map(({ name }) => name), state, times };
   }
 
-  private openTask({ id, subTopology, names, state }: OpenedState, serdes: SerdeDefaults): RunningTask {
+  private openTask({ id, subTopology, names, state, times }: OpenedState, serdes: SerdeDefaults): RunningTask {
     const { topology, topics, applicationId } = this.options;
     const taskId = formatTaskId(id);
     const metrics = new TaskMetrics();
@@ -285,6 +289,7 @@ export class DriverTasks {
       topicOf: (name, internal) => qualifiedName(applicationId, { name, internal }),
       released: () => undefined,
     });
+    times.takeFrom(() => task.record.timestamp);
     return { active: new ActiveTask(taskId, task, state, topics.layout.changelogPartitions(id), env.output), subTopology, metrics };
   }
 

@@ -110,11 +110,16 @@ export class TopologyTestDriver {
   async advanceWallClock(ms: number): Promise<void> {
     if (!Number.isSafeInteger(ms) || ms < 0)
       throw new MillraceError('MILL_CONFIG_INVALID', `advanceWallClock takes a whole number of milliseconds, 0 or more, not ${ms}.`);
-    this.now += ms;
-    await this.working(async (tasks) => {
-      await tasks.punctuate(this.now);
-      await this.process(tasks);
-    });
+    // Not before the tasks are open: their timers count from the time at which they were.
+    await this.working(
+      async (tasks) => {
+        await tasks.punctuate(this.now);
+        await this.process(tasks);
+      },
+      () => {
+        this.now += ms;
+      },
+    );
   }
 
   /** The end of a bounded run (`app.runUntilEnd`): results that wait for time are told. Records may still be piped; they are as those of a next run. */

@@ -6,7 +6,7 @@ import { MillraceError } from '../errors.js';
 
 /** For `sessions`. */
 export interface SessionOptions {
-  /** Longest pause inside a session, ms, above 0. */
+  /** Longest pause inside a session, ms; 0: records of the same time alone are in one. */
   readonly gap: number;
   /** How long after its end and gap a session still takes late records, ms. Default 0. */
   readonly grace?: number;
@@ -36,7 +36,7 @@ export class SessionWindows {
     readonly grace: number,
   ) {
     const faults: string[] = [];
-    if (!Number.isSafeInteger(gap) || gap <= 0) faults.push(`gap must be a whole number of milliseconds above 0, not ${gap}`);
+    if (!Number.isSafeInteger(gap) || gap < 0) faults.push(`gap must be a whole number of milliseconds, 0 or more, not ${gap}`);
     if (!Number.isSafeInteger(grace) || grace < 0) faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${grace}`);
     if (faults.length > 0) {
       throw new MillraceError('MILL_CONFIG_INVALID', `session windows: ${faults.join('; ')}.`, { details: { gap, grace } });

@@ -152,7 +152,7 @@ describe('an aggregate by session', () => {
 });
 
 describe('session windows', () => {
-  it.each([{ gap: 0 }, { gap: 1.5 }, { gap: 1, grace: -1 }])('refuse %p', (options) => {
+  it.each([{ gap: -1 }, { gap: 1.5 }, { gap: 1, grace: -1 }])('refuse %p', (options) => {
     expect(() => sessions(options)).toThrow('MILL_CONFIG_INVALID');
   });
 

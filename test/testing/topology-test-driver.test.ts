@@ -5,6 +5,7 @@ import { serdes } from '../../src/serdes/serdes.js';
 import type { TimestampedKeyValueStore } from '../../src/stores/store.js';
 import type { TestDriverConfig } from '../../src/testing/test-driver-config.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
+import { sessions } from '../../src/time/session-windows.js';
 import { tumbling } from '../../src/time/time-windows.js';
 
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
@@ -167,6 +168,37 @@ describe('TopologyTestDriver', () => {
       ['[A@10/20]', '1', 11],
     ]);
     expect(driver.droppedByReason).toEqual(new Map([['late', 1]]));
+    await driver.close();
+  });
+
+  it('counts wall-clock timers from the time before the first move of the clock', async () => {
+    const builder = new StreamsBuilder();
+    const fired: number[] = [];
+    builder.stream('in', text).process(
+      () => ({
+        init: (context: ProcessorContext<string, string>) =>
+          void context.schedule({ interval: 10, time: 'wallClock' }, (timestamp) => void fired.push(timestamp)),
+        process: () => undefined,
+      }),
+      text,
+    );
+    const driver = new TopologyTestDriver(builder.build());
+    await driver.advanceWallClock(10);
+    expect(fired).toEqual([10]);
+    await driver.close();
+  });
+
+  it('writes changelogs of stores without timestamps with the times of records, not of the machine', async () => {
+    const builder = new StreamsBuilder();
+    const windowed = builder
+      .stream('in', text)
+      .groupByKey()
+      .windowedBy(sessions({ gap: 5 }));
+    windowed.count({ materialized: { storeName: 'sessions' } });
+    const driver = new TopologyTestDriver(builder.build(), { applicationId: 'app' });
+    await driver.inputTopic('in', text).pipe('k', 'v', { timestamp: 1234 });
+    const changelog = driver.outputTopic('app-sessions-changelog', { keySerde: serdes.bytes, valueSerde: serdes.bytes });
+    expect(changelog.readAll()).toMatchObject([{ timestamp: 1234 }]);
     await driver.close();
   });
 
