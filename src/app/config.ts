@@ -22,6 +22,7 @@ import {
 } from './memory-shares.js';
 import { brokersOptions, decidedByTheBroker, resolvedProtocol } from './brokers-options.js';
 import { heapOfThreads, threadLimitFaults, type ThreadResourceLimits } from './thread-limits.js';
+import { nameFault } from '../topology/resource-name.js';
 import { timestampExtractorOption, type TimestampExtractor } from '../time/timestamp-extractor.js';
 import { offsetResetOption, type OffsetReset } from '../time/offset-reset.js';
 
@@ -364,7 +365,7 @@ function findFaults(config: StreamsConfig): string[] {
     config,
     'deadLetterTopic',
     'a topic name or null',
-    (value) => value === null || (typeof value === 'string' && value !== ''),
+    (value) => value === null || (typeof value === 'string' && nameFault(value) === null),
   );
   ofKind(faults, config, 'ssl', 'true, false or an object', (value) => typeof value === 'boolean' || isObject(value));
   ofKind(faults, config, 'processorWrapper', 'a function', (value) => typeof value === 'function');

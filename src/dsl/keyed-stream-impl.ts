@@ -61,6 +61,7 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
     const { parent, sources } = this.#grouped.inputFor(graph, storeName);
     const operatorStates = addOperatorStates(graph, name, options.operatorStates, states);
     const node = statefulNode(name, keyedProcessOperator(supplier, { storeName, states, operatorStates }), store, {
+      storeNamedBy: 'name',
       usesEventTime: true,
       stores: storeNamesOf(operatorStates),
     });

@@ -29,6 +29,7 @@ import type {
   ValueMapper,
 } from '../processors/user-functions.js';
 import type { TopicNameExtractor } from '../topology/nodes.js';
+import { requireTopicOrFunction } from '../topology/topic-arguments.js';
 import { addAsync } from './async.js';
 import type { AsyncMapper, AsyncProcessOptions, AsyncRecordOptions, AsyncValueOptions, LookupJoinOptions } from './async-options.js';
 import { addLookupJoin } from './lookup-join.js';
@@ -196,6 +197,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
 
   to(topic: string | TopicOf<K, V>, options: ProducedOptions<K, V> = {}): void {
     checkOptions('to', options, shapes.produced);
+    requireTopicOrFunction('to: the topic', topic);
     const { graph } = this.#context;
     const keySerde = options.keySerde ?? this.#state.keySerde;
     const valueSerde = options.valueSerde ?? this.#state.valueSerde;

@@ -1,4 +1,4 @@
-import { checkOptions, list, oneOf, type ShapeOf } from '../errors/checked-options.js';
+import { checkOptions, oneOf, type ShapeOf } from '../errors/checked-options.js';
 import { shapes } from './option-shapes.js';
 import type { Logger } from '../observability/logger.js';
 import { loggerOption, silentLogger } from '../observability/logger.js';
@@ -7,6 +7,7 @@ import type { Processor } from '../processors/processor.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { ExecutionMode, Topology } from '../topology/nodes.js';
 import type { SourceOptions } from '../topology/source-node.js';
+import { requireTopic, requireTopics } from '../topology/topic-arguments.js';
 import { checkedName } from './checked-name.js';
 import type { GlobalKTable } from './global-ktable.js';
 import type { ExplicitNames } from './graph/explicit-names.js';
@@ -16,7 +17,7 @@ import type { StreamGraph } from './graph/stream-graph.js';
 import { streamSourceNode } from './graph/stream-source-node.js';
 import { tableSourceNode } from './graph/table-source-node.js';
 import type { Optimization } from './graph/write-graph.js';
-import { writeGraph } from './graph/write-graph.js';
+import { optimizationsOption, writeGraph } from './graph/write-graph.js';
 import { Handles } from './handles.js';
 import type { KStream } from './kstream.js';
 import type { KTable } from './ktable.js';
@@ -42,7 +43,7 @@ export interface BuildOptions {
 }
 
 const buildShape = {
-  optimizations: list,
+  optimizations: optimizationsOption,
   mode: oneOf('streaming', 'batch'),
   explicitNames: oneOf('require', 'warn', 'off'),
   logger: loggerOption,
@@ -76,6 +77,7 @@ export class StreamsBuilder {
    */
   stream<K = unknown, V = unknown>(topics: string | readonly string[] | RegExp, options: ConsumedOptions<K, V> = {}): KStream<K, V> {
     checkOptions('stream', options, shapes.consumed);
+    requireTopics('stream: the topic', topics);
     const { graph } = this.#handles;
     const name = graph.nameOr(checkedName(options), prefix.streamSource);
     const node = streamSourceNode(name, typeof topics === 'string' ? [topics] : topics, sourceOptions(options));
@@ -92,6 +94,7 @@ export class StreamsBuilder {
    */
   table<K = unknown, V = unknown>(topic: string, options: SourceTableOptions<K, V> = {}): KTable<K, V> {
     checkOptions('table', options, shapes.sourceTable);
+    requireTopic('table: the topic', topic);
     const { graph } = this.#handles;
     const { materialized, emit, late } = options;
     const keySerde = options.keySerde ?? materialized?.keySerde ?? null;
@@ -132,6 +135,7 @@ export class StreamsBuilder {
    */
   globalTable<K = unknown, V = unknown>(topic: string, options: GlobalTableOptions<K, V> = {}): GlobalKTable<K, V> {
     checkOptions('globalTable', options, shapes.globalTable);
+    requireTopic('globalTable: the topic', topic);
     const { graph } = this.#handles;
     const { materialized } = options;
     const keySerde = options.keySerde ?? materialized?.keySerde ?? null;
@@ -155,6 +159,7 @@ export class StreamsBuilder {
    */
   addGlobalStore<K, V>(spec: StoreSpec, topic: string, supplier: () => Processor<K, V>, options: GlobalConsumedOptions<K, V> = {}): this {
     checkOptions('addGlobalStore', options, shapes.globalStore);
+    requireTopic('addGlobalStore: the topic', topic);
     const { graph } = this.#handles;
     const { sourceName, name } = tableNames(graph, options);
     checkedSupplier(name, supplier);

@@ -42,7 +42,7 @@ export function addSuppress<K, V>(
   const { maxRecords, maxBytes, whenFull } = suppressed;
   const untilWindowCloses = suppressed.kind === 'windowCloses';
   const supplier = suppressOperator({ storeName: store.name, wait, untilWindowCloses, maxRecords, maxBytes, whenFull });
-  const node = statefulNode(name, supplier, store);
+  const node = statefulNode(name, supplier, store, { storeNamedBy: 'name' });
   graph.add(node, [table.node]);
   // The prior row of what waits must be known downstream, whatever asks for it; a source table gets its store by that, as in Kafka Streams.
   table.view.sendOldValues(true);

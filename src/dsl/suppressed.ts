@@ -1,5 +1,5 @@
 /** When a suppressed table lets its rows through: made by `untilTimeLimit` and `untilWindowCloses`, taken by `KTable.suppress`. */
-import { anything, oneOf, requireOptions, type ShapeOf } from '../errors/checked-options.js';
+import { milliseconds, oneOf, requireArgument, requireOptions, zeroOrMore, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 
 /** How much may be held back. Without bounds: all of it. */
@@ -16,8 +16,8 @@ export interface SuppressBuffer {
 }
 
 const shape = {
-  maxRecords: anything,
-  maxBytes: anything,
+  maxRecords: zeroOrMore,
+  maxBytes: zeroOrMore,
   whenFull: oneOf('emitEarly', 'shutDown', 'spill'),
 } satisfies ShapeOf<SuppressBuffer>;
 
@@ -39,6 +39,7 @@ export interface Suppressed {
  * @throws MILL_CONFIG_INVALID when a number is out of range; MILL_TOPOLOGY_INVALID when there is no such option.
  */
 export function untilTimeLimit(limit: number, buffer: SuppressBuffer = {}): Suppressed {
+  requireArgument('untilTimeLimit: the limit', limit, milliseconds, 'MILL_CONFIG_INVALID');
   requireOptions('untilTimeLimit', buffer, shape);
   return checked({ kind: 'timeLimit', limit, ...withDefaults(buffer, 'emitEarly') });
 }

@@ -65,7 +65,7 @@ export function addTwoSidedJoin<K, L, R>(context: DslContext, join: TwoSidedJoin
   const fromRight = operatorNode(`${name}-right`, joinSideOperator('right', join.takesNull));
   graph.add(fromLeft, [inputs[0].parent]);
   graph.add(fromRight, [inputs[1].parent]);
-  const node = statefulNode(name, supplierOf(storeName, children), store, { usesEventTime: true });
+  const node = statefulNode(name, supplierOf(storeName, children), store, { storeNamedBy: 'name', usesEventTime: true });
   graph.add(node, [fromLeft, fromRight]);
   const stream = <KS, V>(of: GraphNode, ofKey: Serde<KS> | null, valueSerde: Serde<V> | null): KStream<KS, V> =>
     context.stream<KS, V>({ name: of.name, keySerde: ofKey, valueSerde, sources, repartitionRequired: false, node: of });

@@ -156,7 +156,7 @@ export class WindowedStreamImpl<K, V> {
       name,
       windowOperator({ storeName, states, definition, sides: sides && { ...sides, late: [sides.late] } }),
       store,
-      { usesEventTime: true, lastResults: sides === null ? lastResults : null },
+      { storeNamedBy: 'name', usesEventTime: true, lastResults: sides === null ? lastResults : null },
     );
     graph.add(node, [parent]);
     const resultSerde = this.#assigner.size === null ? null : windowedKeySerde(keySerde, this.#assigner.size);

@@ -126,8 +126,13 @@ export function shown(value: unknown): string {
   if (typeof value === 'string') return `"${value}"`;
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'function') return `the function ${value.name || '(anonymous)'}`;
-  if (Array.isArray(value)) return 'an array';
+  if (Array.isArray(value))
+    return value.length > 0 && value.length <= 5 && value.every(isShort) ? `[${value.map(shown).join(', ')}]` : 'an array';
   return typeof value === 'object' && value !== null ? 'an object of another kind' : String(value);
+}
+
+function isShort(value: unknown): boolean {
+  return typeof value === 'string' ? value.length <= 40 : typeof value !== 'object' || value === null;
 }
 
 // --- what options may be ---
@@ -151,6 +156,10 @@ export function someMilliseconds(value: unknown): string | null {
 
 export function aNumber(value: unknown): string | null {
   return typeof value === 'number' && !Number.isNaN(value) ? null : 'a number';
+}
+
+export function zeroOrMore(value: unknown): string | null {
+  return typeof value === 'number' && value >= 0 ? null : 'a number, 0 or more';
 }
 
 export function wholeNumber(value: unknown): string | null {
@@ -197,6 +206,12 @@ export function objectWith(wanted: string, ...methods: readonly string[]): (valu
 
 export function list(value: unknown): string | null {
   return Array.isArray(value) ? null : 'an array';
+}
+
+/** An array of some of these texts. */
+export function listOf(...allowed: readonly string[]): (value: unknown) => string | null {
+  const wanted = `an array of ${allowed.map((name) => `"${name}"`).join(', ')}`;
+  return (value) => (Array.isArray(value) && value.every((entry) => allowed.includes(entry as string)) ? null : wanted);
 }
 
 /** Checked by whoever takes it. */

@@ -7,6 +7,7 @@ import { CallCount } from '../processors/call-count.js';
 import type { Operator, OperatorContext } from '../processors/operator.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { SinkNode } from '../topology/nodes.js';
+import { nameFault } from '../topology/resource-name.js';
 import type { TaskFailures } from './failures.js';
 import { mayRetry } from './error-policy.js';
 import { serdeOwner } from './serde-defaults.js';
@@ -196,6 +197,11 @@ export class SinkOperator implements Operator {
     }
     let target = this.targets.get(topic);
     if (target === undefined) {
+      // Once for each topic: no broker has one of another name, so it would be missing for ever.
+      const fault = nameFault(topic);
+      if (fault !== null) {
+        throw new MillraceError('MILL_PRODUCTION', `the topic extractor of ${this.node.name} gave "${topic}", a name that ${fault}`);
+      }
       target = new SinkTarget(topic, this.output);
       this.targets.set(topic, target);
     }

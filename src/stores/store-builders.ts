@@ -1,6 +1,17 @@
 /** Store specs: what a user says of a store. Plain data, checked here, built for each task later. */
 import { MillraceError } from '../errors.js';
-import { anything, flag, oneOf, requireOptions, serde, texts, type OptionShape, type ShapeOf } from '../errors/checked-options.js';
+import {
+  anything,
+  flag,
+  oneOf,
+  requireArgument,
+  requireOptions,
+  serde,
+  text,
+  texts,
+  type OptionShape,
+  type ShapeOf,
+} from '../errors/checked-options.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreKind, StoreSpec } from './store.js';
 
@@ -74,6 +85,7 @@ const legalName = /^[a-zA-Z0-9._-]{1,200}$/;
 
 export function specOf<K, V>(kind: StoreKind, options: StoreOptions<K, V>, shape: OptionShape = storeShape): StoreSpec {
   requireOptions(`stores.${kind}`, options, shape);
+  requireArgument(`stores.${kind}: the name`, options.name, text);
   if (!legalName.test(options.name)) {
     throw new MillraceError(
       'MILL_TOPOLOGY_INVALID',

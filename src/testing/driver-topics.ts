@@ -1,5 +1,6 @@
 /** Which topics a topology reads and writes under the driver, and how many partitions each has. */
 import { MillraceError } from '../errors.js';
+import { nearest } from '../errors/checked-options.js';
 import type { Topology, TopicRef } from '../topology/nodes.js';
 import { copartitionGroupsOf } from '../topology/copartition-groups.js';
 import { checkCopartitioning } from '../topology/copartitioning.js';
@@ -19,8 +20,10 @@ export class DriverTopics {
     private readonly topology: Topology,
     private readonly applicationId: string,
     private readonly configured: Readonly<Record<string, number>>,
+    deadLetterTopic: string | null = null,
   ) {
     for (const [topic, count] of Object.entries(configured)) {
+      if (!mayMeet(topology, topic) && topic !== deadLetterTopic) throw unknownTopic(topology, topic);
       if (!Number.isInteger(count) || count < 1)
         throw new MillraceError('MILL_CONFIG_INVALID', `partitions: topic ${topic} can’t have ${count} partitions.`);
     }
@@ -78,4 +81,33 @@ export class DriverTopics {
   private external(topic: string): number {
     return this.configured[topic] ?? 1;
   }
+}
+
+/** Whether the topology reads or writes a topic of the users' of that name, as far as can be known before the first record. */
+function mayMeet(topology: Topology, topic: string): boolean {
+  if (namedTopics(topology).has(topic)) return true;
+  for (const node of topology.nodes.values()) {
+    if (node.kind === 'sink' && typeof node.topic === 'function') return true;
+    if (node.kind === 'source' && node.pattern !== null && topicPatternMatches(node.pattern, topic)) return true;
+  }
+  return false;
+}
+
+function namedTopics(topology: Topology): ReadonlySet<string> {
+  const names = new Set<string>([...topology.globalStores.values()].map(({ topic }) => topic));
+  const add = ({ name, internal }: TopicRef): unknown => !internal && names.add(name);
+  for (const node of topology.nodes.values()) {
+    if (node.kind === 'source') node.topics.forEach(add);
+    else if (node.kind === 'sink' && typeof node.topic !== 'function') add(node.topic);
+  }
+  return names;
+}
+
+function unknownTopic(topology: Topology, topic: string): MillraceError {
+  const known = [...namedTopics(topology)].sort();
+  const near = nearest(topic, known);
+  const help = near === null ? `it has ${known.join(', ')}.` : `did you mean ${near}?`;
+  return new MillraceError('MILL_CONFIG_INVALID', `partitions: the topology has no topic ${topic}; ${help}`, {
+    details: { topic },
+  });
 }

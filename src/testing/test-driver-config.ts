@@ -4,6 +4,7 @@ import type { DeserializationHandler, ProcessingHandler, ProductionHandler, Hand
 import { loggerOption, type Logger } from '../observability/logger.js';
 import type { Serde } from '../serdes/serde.js';
 import { timestampExtractorOption, type TimestampExtractor } from '../time/timestamp-extractor.js';
+import { topicName } from '../topology/topic-arguments.js';
 
 /** Options of a `TopologyTestDriver`; those that a `StreamsApp` has too mean the same. */
 export interface TestDriverConfig {
@@ -54,7 +55,7 @@ export const driverShape = {
   deserializationHandler: anything,
   processingHandler: anything,
   productionHandler: anything,
-  deadLetterTopic: orNull(text),
+  deadLetterTopic: orNull(topicName),
   retry: { attempts: anything, backoff: anything, maxBackoff: anything, afterwards: anything } satisfies ShapeOf<HandlerRetryOptions>,
   processorWrapper: callback,
   logger: loggerOption,

@@ -12,6 +12,7 @@ import { MillraceError } from '../errors.js';
 import { anyObject, atLeastOne, milliseconds, requireArgument, requireOptions, text, type ShapeOf } from '../errors/checked-options.js';
 import { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 import type { Topology } from '../topology/nodes.js';
+import { nameFault } from '../topology/resource-name.js';
 import { InMemoryDirectory } from './in-memory-kafka/in-memory-directory.js';
 import { inMemoryKafka as inMemoryCluster, type InMemoryKafka } from './in-memory-kafka/in-memory-kafka.js';
 import { OrderedTopic } from './ordered-topic.js';
@@ -81,6 +82,8 @@ export class TestKafka {
   createTopic(name: string, partitions = 1): void {
     requireArgument('createTopic: the name', name, text, 'MILL_CONFIG_INVALID');
     requireArgument('createTopic: the partitions', partitions, atLeastOne, 'MILL_CONFIG_INVALID');
+    const fault = nameFault(name) ?? (this.cluster.topics.includes(name) ? 'is taken: there is such a topic' : null);
+    if (fault !== null) throw new MillraceError('MILL_CONFIG_INVALID', `createTopic: the name "${name}" ${fault}.`, { details: { name } });
     this.cluster.createTopic(name, partitions);
   }
 

@@ -80,7 +80,7 @@ export class TopologyTestDriver {
     this.topology = topology;
     this.config = config;
     this.now = config.wallClock ?? 0;
-    this.topics = new DriverTopics(topology, this.applicationId, config.partitions ?? {});
+    this.topics = new DriverTopics(topology, this.applicationId, config.partitions ?? {}, config.deadLetterTopic ?? null);
   }
 
   /** @throws MILL_TOPIC_MISSING when the topology does not read the topic; MILL_CONFIG_INVALID without both serdes */

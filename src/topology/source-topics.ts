@@ -8,8 +8,6 @@ export class SourceTopics {
 
   /** @throws MILL_TOPOLOGY_DUPLICATE_NAME when another source reads the topic, by name or by pattern. */
   claim(topic: string, source: string): void {
-    if (topic === '')
-      throw new MillraceError('MILL_TOPOLOGY_INVALID', `Source ${source} has an empty topic name.`, { details: { node: source } });
     const other = this.#topics.get(topic) ?? this.#patterns.find(({ pattern }) => topicPatternMatches(pattern, topic))?.source;
     if (other !== undefined) throw readTwice(topic, other, source);
     this.#topics.set(topic, source);

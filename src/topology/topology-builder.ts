@@ -5,7 +5,7 @@
  * What can be known without a broker is checked here: names, parents, stores, topics read twice, explicit partition counts.
  */
 import { MillraceError } from '../errors.js';
-import { requireOptions } from '../errors/checked-options.js';
+import { requireArgument, requireOptions, text } from '../errors/checked-options.js';
 import { checkedSupplier } from '../processors/checked-supplier.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import { processorOperator } from '../processors/processor-operator.js';
@@ -19,6 +19,7 @@ import type { SinkOptions } from './sink-node.js';
 import { SourceTopics } from './source-topics.js';
 import type { GlobalStoreOptions, NodeDraft, SourceSpec, StateStoreOptions } from './topology-draft.js';
 import { TopologyDraft } from './topology-draft.js';
+import { requirePattern, requireTopic, requireTopicList, requireTopicOrFunction } from './topic-arguments.js';
 import { duplicateName, invalidTopology } from './topology-errors.js';
 
 /**
@@ -44,10 +45,11 @@ export class TopologyBuilder {
   addSource(name: string, spec: SourceSpec): this {
     requireOptions('addSource', spec, builderShapes.source);
     this.#claimNodeName(name);
-    if ('pattern' in spec) this.#sourceTopics.claimPattern(spec.pattern, name);
-    else {
-      if ((spec.topics as unknown) === undefined || spec.topics.length === 0)
-        throw invalidTopology(`Source ${name} has no topic.`, { node: name });
+    if ('pattern' in spec) {
+      requirePattern(`Source ${name}: the pattern`, spec.pattern);
+      this.#sourceTopics.claimPattern(spec.pattern, name);
+    } else {
+      requireTopicList(`Source ${name}: the option topics`, spec.topics);
       for (const topic of spec.topics) this.#sourceTopics.claim(topic, name);
     }
     this.#addNode(name, { kind: 'source', spec, parents: [] });
@@ -97,7 +99,7 @@ export class TopologyBuilder {
     requireOptions('addSink', options, builderShapes.sink);
     this.#claimNodeName(name);
     this.#checkParents(name, parents);
-    if (topic === '') throw invalidTopology(`Sink ${name} has an empty topic name.`, { node: name });
+    requireTopicOrFunction(`Sink ${name}: the topic`, topic);
     this.#addNode(name, { kind: 'sink', topic, options, parents });
     return this;
   }
@@ -111,6 +113,7 @@ export class TopologyBuilder {
    */
   addStateStore(spec: StoreSpec, options: StateStoreOptions = {}): this {
     requireOptions('addStateStore', options, builderShapes.stateStore);
+    if ((options.sourceTopic ?? null) !== null) requireTopic('addStateStore: the option sourceTopic', options.sourceTopic);
     this.#claimStoreName(spec.name);
     this.#draft.stores.set(spec.name, { spec, processors: [], sourceTopic: options.sourceTopic ?? null });
     for (const processor of options.processors ?? []) this.connectProcessorAndStateStores(processor, [spec.name]);
@@ -141,6 +144,7 @@ export class TopologyBuilder {
    */
   addGlobalStore(spec: StoreSpec, options: GlobalStoreOptions): this {
     requireOptions('addGlobalStore', options, builderShapes.globalStore);
+    requireTopic('addGlobalStore: the option topic', options.topic);
     if (spec.logged)
       throw invalidTopology(`Global store ${spec.name} must have \`logged: false\`: its topic ${options.topic} is its changelog.`, {
         store: spec.name,
@@ -240,6 +244,7 @@ export class TopologyBuilder {
   }
 
   #claimNodeName(name: string): void {
+    requireArgument('The name of a node', name, text);
     if (name === '') throw invalidTopology('A node has an empty name.', {});
     if (this.#draft.order.has(name)) throw duplicateName('node', name);
   }

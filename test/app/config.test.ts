@@ -293,6 +293,7 @@ describe('faults', () => {
     [{ stateDir: 9 }, 'stateDir must be a string'],
     [{ clientId: 7 }, 'clientId must be a string'],
     [{ deadLetterTopic: 5 }, 'deadLetterTopic must be a topic name'],
+    [{ deadLetterTopic: 'größe' }, 'deadLetterTopic must be a topic name'],
     [{ processorWrapper: {} }, 'processorWrapper must be a function'],
     [{ processingHandler: 'retries' }, 'processingHandler must be "fail", "continue", "retry", "deadLetter" or a function'],
     [{ retry: 3 }, 'retry must be an object'],

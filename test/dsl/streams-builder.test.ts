@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { untilTimeLimit } from '../../src/dsl/suppressed.js';
 import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import type { Logger } from '../../src/observability/logger.js';
 import { silentLogger } from '../../src/observability/logger.js';
@@ -8,6 +9,8 @@ import { serdes } from '../../src/serdes/serdes.js';
 import type { Serde } from '../../src/serdes/serde.js';
 import { keyValueStore } from '../../src/stores/store-builders.js';
 import { hopping, tumbling } from '../../src/time/time-windows.js';
+import { watermarks } from '../../src/time/watermarks/watermark-strategy.js';
+import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
 import type { SinkNode, SourceNode, Topology } from '../../src/topology/nodes.js';
 import { codeOf } from '../topology/error-code.js';
 
@@ -522,6 +525,25 @@ describe('explicitNames', () => {
     expect(build).toThrow(/store KSTREAM-AGGREGATE-STATE-STORE-0000000002 of KSTREAM-AGGREGATE-0000000003/);
     expect(build).toThrow(/repartition topic KSTREAM-KEY-SELECT-0000000008-repartition/);
     expect(build).toThrow(/store t-STATE-STORE-0000000009 of KTABLE-SOURCE-0000000011/);
+  });
+
+  it('names the option that gives the name: of suppress and of operators with state it is `name`', () => {
+    const builder = new StreamsBuilder();
+    const watermarked = { keySerde: serdes.string, watermarks: watermarks.monotonous() };
+    builder.table('t', { materialized: { storeName: 's' } }).suppress(untilTimeLimit(5));
+    builder
+      .stream('in', watermarked)
+      .keyBy()
+      .process(() => ({ process: () => undefined }));
+    builder
+      .stream('in', watermarked)
+      .keyBy()
+      .window(tumblingEventTime({ size: 5 }))
+      .reduce((sum) => sum);
+    const build = () => builder.build({ explicitNames: 'require' });
+    expect(build).toThrow(/of KTABLE-SUPPRESS-\d+ \(set `name`\)/);
+    expect(build).toThrow(/of KSTREAM-KEYED-PROCESSOR-\d+ \(set `name`\)/);
+    expect(build).not.toThrow(/storeName/);
   });
 
   it('warns, or says nothing', () => {

@@ -5,6 +5,8 @@ import { StreamsBuilder } from '../../src/dsl/streams-builder.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import { joinWindows } from '../../src/time/join-windows.js';
+import { stores } from '../../src/stores/stores.js';
+import { untilTimeLimit } from '../../src/dsl/suppressed.js';
 import { tumbling } from '../../src/time/time-windows.js';
 import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
 
@@ -156,5 +158,94 @@ describe('a wrong argument', () => {
     await expect(driver.inputTopic('a', text).pipe('k', 'v')).rejects.toThrow(
       'sink KSTREAM-SINK-0000000002, which writes lengths, has no value serde: give a valueSerde to it or where its values are made',
     );
+  });
+});
+
+const source = 'the name of a topic, an array of names or a regular expression';
+const target = 'the name of a topic, or a function that gives one';
+const wrongTopics: readonly (readonly [call: string, message: string, (of: { builder: Loose; stream: Loose }) => unknown])[] = [
+  ['stream()', `stream: the topic must be ${source}, not undefined.`, ({ builder }) => builder['stream']!()],
+  ['stream(5)', `stream: the topic must be ${source}, not 5.`, ({ builder }) => builder['stream']!(5, text)],
+  ['stream([1])', `stream: the topic must be ${source}, not [1].`, ({ builder }) => builder['stream']!([1], text)],
+  ['stream([])', 'stream: the topic: there is no topic.', ({ builder }) => builder['stream']!([], text)],
+  ['table(/re/)', 'table: the topic must be a text, not an object', ({ builder }) => builder['table']!(/re/, text)],
+  ['table()', 'table: the topic must be a text, not undefined.', ({ builder }) => builder['table']!()],
+  ['globalTable(5)', 'globalTable: the topic must be a text, not 5.', ({ builder }) => builder['globalTable']!(5, text)],
+  [
+    'addGlobalStore(store, 5)',
+    'addGlobalStore: the topic must be a text, not 5.',
+    ({ builder }) => builder['addGlobalStore']!(stores.keyValue({ name: 'g', ...text }), 5, () => ({ process: () => undefined })),
+  ],
+  ['to()', `to: the topic must be ${target}, not undefined.`, ({ stream }) => stream['to']!()],
+  ['to(null)', `to: the topic must be ${target}, not null.`, ({ stream }) => stream['to']!(null)],
+  ['to(5)', `to: the topic must be ${target}, not 5.`, ({ stream }) => stream['to']!(5)],
+];
+
+describe('what is no topic is told where it is given', () => {
+  it.each(wrongTopics)('%s', (_call, message, call) => {
+    const builder = new StreamsBuilder();
+    const loose = { builder: builder as unknown as Loose, stream: builder.stream('a', text) as unknown as Loose };
+    expect(() => call(loose)).toThrow(
+      expect.objectContaining({ code: 'MILL_TOPOLOGY_INVALID', message: expect.stringContaining(message) }),
+    );
+  });
+
+  it.each(['größe', 'a b', 'x'.repeat(250), '.', '..', ''])('a name that Kafka does not allow, at the call: "%s"', (name) => {
+    const builder = new StreamsBuilder();
+    const stream = builder.stream('a', text);
+    const refused = expect.objectContaining({ code: 'MILL_TOPOLOGY_INVALID', message: expect.stringContaining(`the name "${name}"`) });
+    expect(() => builder.stream(name, text)).toThrow(refused);
+    expect(() => builder.stream(['b', name], text)).toThrow(refused);
+    expect(() => builder.table(name, text)).toThrow(refused);
+    expect(() => builder.globalTable(name, text)).toThrow(refused);
+    expect(() => stream.to(name)).toThrow(refused);
+  });
+
+  it('the longest name that Kafka allows is taken', () => {
+    expect(() => new StreamsBuilder().stream('x'.repeat(249), text).to('a.B_c-9')).not.toThrow();
+  });
+
+  it('a name from a function that Kafka does not allow, at the record, where the production handler is asked', async () => {
+    const builder = new StreamsBuilder();
+    builder.stream('a', text).to((value) => value, text);
+    const topology = builder.build();
+    await using strict = new TopologyTestDriver(topology);
+    await expect(strict.inputTopic('a', text).pipe('k', 'größe')).rejects.toMatchObject({
+      code: 'MILL_PRODUCTION',
+      message: expect.stringContaining('gave "größe", a name that has characters other than ASCII letters'),
+    });
+    await using driver = new TopologyTestDriver(topology, { productionHandler: 'continue' });
+    await driver.inputTopic('a', text).pipe('k', '..');
+    await driver.inputTopic('a', text).pipe('k', 'b');
+    expect(driver.outputTopic('b', text).readAll()).toMatchObject([{ value: 'b' }]);
+  });
+});
+
+describe('what is no option is told', () => {
+  it('an optimization that there is not', () => {
+    const attempt = (optimizations: unknown) => () => new StreamsBuilder().build({ optimizations: optimizations as never });
+    const wanted = 'must be an array of "singleStoreSelfJoin", "mergeRepartitions", "reuseSourceTopics"';
+    expect(attempt(['resueSourceTopics'])).toThrow(`build: the option optimizations ${wanted}, not ["resueSourceTopics"].`);
+    expect(attempt('reuseSourceTopics')).toThrow(`build: the option optimizations ${wanted}, not "reuseSourceTopics".`);
+  });
+
+  it('a limit of suppress that is a text', () => {
+    const limit = '5' as never;
+    expect(() => untilTimeLimit(limit)).toThrow('untilTimeLimit: the limit must be milliseconds, 0 or more, not "5".');
+    expect(() => untilTimeLimit(5, { maxRecords: limit })).toThrow('the option maxRecords must be a number, 0 or more, not "5".');
+  });
+
+  it('partitions of a topic that the test driver will not meet', () => {
+    const builder = new StreamsBuilder();
+    builder.stream(['orders', 'returns'], text).to('totals');
+    const topology = builder.build();
+    const attempt = (partitions: { [topic: string]: number }) => () => new TopologyTestDriver(topology, { partitions });
+    expect(attempt({ oders: 5 })).toThrow('partitions: the topology has no topic oders; did you mean orders?');
+    expect(attempt({ customers: 5 })).toThrow('partitions: the topology has no topic customers; it has orders, returns, totals.');
+    expect(attempt({ orders: 5, totals: 3 })).not.toThrow();
+  });
+
+  it('a store without a name', () => {
+    expect(() => stores.keyValue({ ...text } as never)).toThrow('stores.keyValue: the name must be a text, not undefined.');
   });
 });

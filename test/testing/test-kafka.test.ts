@@ -173,6 +173,12 @@ describe('a Kafka in memory', () => {
     expect(() => kafka.inputTopic('in', {} as typeof text)).toThrow(expect.objectContaining({ code: 'MILL_CONFIG_INVALID' }));
   });
 
+  it.each(['größe', '', '..', 'x'.repeat(250), 'taken'])('says with a code that it can’t have the topic "%s"', (name) => {
+    const kafka = inMemoryKafka();
+    kafka.createTopic('taken');
+    expect(() => kafka.createTopic(name)).toThrow(expect.objectContaining({ code: 'MILL_CONFIG_INVALID' }));
+  });
+
   it('says so when what is waited for does not happen', async () => {
     await expect(inMemoryKafka().until(() => false, 10)).rejects.toThrow('did not happen within 10 ms');
   });

@@ -15,7 +15,7 @@ describe('options of a topology builder', () => {
     ],
     [() => started().addSource('s', wrong({ topics: 'a' })), 'addSource: the option topics must be an array, not "a"'],
     [() => started().addSource('s', wrong({ topic: ['a'] })), 'addSource has no option topic; did you mean topics?'],
-    [() => started().addSource('s', wrong({})), 'Source s has no topic'],
+    [() => started().addSource('s', wrong({})), 'Source s: the option topics must be an array of names of topics, not undefined.'],
     [
       () => started().addSource('s', wrong({ topics: ['a'], offsetReset: 'earlyest' })),
       'addSource: the option offsetReset must be "earliest", "latest", "none" or { duration: whole milliseconds, 0 or more }, not "earlyest"',

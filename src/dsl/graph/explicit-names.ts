@@ -66,7 +66,8 @@ function namesLacking(graph: StreamGraph, mode: ExecutionMode): { readonly opera
         lacking.push({ operator: node.name, text: `store ${node.lastResults.store.name} of ${node.name} (set \`name\` of \`toStream\`)` });
     } else if ('store' in node && node.store !== null && graph.isGenerated(node.store.name)) {
       const kept = node.kind === 'globalTable' || graph.isKept(node);
-      if (kept) lacking.push({ operator: node.name, text: `store ${node.store.name} of ${node.name} (set \`materialized.storeName\`)` });
+      const cure = node.kind === 'stateful' ? node.storeNamedBy : 'materialized.storeName';
+      if (kept) lacking.push({ operator: node.name, text: `store ${node.store.name} of ${node.name} (set \`${cure}\`)` });
     }
   }
   return lacking;

@@ -9,6 +9,8 @@ export interface StatefulNode {
   readonly name: string;
   readonly supplier: OperatorSupplier;
   readonly store: StoreSpec;
+  /** The option that gives the store its name. */
+  readonly storeNamedBy: 'name' | 'materialized.storeName';
   /** Stores added elsewhere that it uses besides. */
   readonly stores: readonly string[];
   /** Works in event time, or may: watermarks have to reach it. */
@@ -21,10 +23,19 @@ export function statefulNode(
   name: string,
   supplier: OperatorSupplier,
   store: StoreSpec,
-  options: { readonly usesEventTime?: boolean; readonly stores?: readonly string[]; readonly lastResults?: LastResults | null } = {},
+  options: Partial<Pick<StatefulNode, 'storeNamedBy' | 'usesEventTime' | 'stores' | 'lastResults'>> = {},
 ): StatefulNode {
-  const { usesEventTime = false, stores = [], lastResults = null } = options;
-  return Object.freeze({ kind: 'stateful', name, supplier, store, stores: Object.freeze(stores.slice()), usesEventTime, lastResults });
+  const { storeNamedBy = 'materialized.storeName', usesEventTime = false, stores = [], lastResults = null } = options;
+  return Object.freeze({
+    kind: 'stateful',
+    name,
+    supplier,
+    store,
+    storeNamedBy,
+    stores: Object.freeze(stores.slice()),
+    usesEventTime,
+    lastResults,
+  });
 }
 
 export function writeStateful(node: StatefulNode, builder: TopologyBuilder, parents: readonly string[], lastResultsOnly: boolean): void {

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { SourceOptions } from '../../topology/source-node.js';
 import type { TopologyBuilder } from '../../topology/topology-builder.js';
 
@@ -12,8 +13,9 @@ export interface StreamSourceNode {
 }
 
 export function streamSourceNode(name: string, topics: readonly string[] | RegExp, source: SourceOptions): StreamSourceNode {
-  const pattern = topics instanceof RegExp ? topics : null;
-  const names = topics instanceof RegExp ? [] : topics.slice();
+  // Of whatever realm it is.
+  const pattern = types.isRegExp(topics) ? topics : null;
+  const names = types.isRegExp(topics) ? [] : topics.slice();
   return Object.freeze({ kind: 'streamSource', name, topics: Object.freeze(names), pattern, source });
 }
 

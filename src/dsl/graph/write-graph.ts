@@ -2,6 +2,7 @@
  * Turns the logical plan into a topology: node by node, in the order in which Kafka Streams writes its graph, since that order numbers the
  * sub-topologies and with them the tasks.
  */
+import { listOf } from '../../errors/checked-options.js';
 import { MillraceError } from '../../errors.js';
 import type { ExecutionMode, Topology } from '../../topology/nodes.js';
 import { BuiltTopology } from '../../topology/built-topology.js';
@@ -39,6 +40,11 @@ import { writeTableTableJoin } from './table-table-join-node.js';
  * know. They change names and numbers of stores and topics: an app that has run keeps its setting.
  */
 export type Optimization = 'singleStoreSelfJoin' | 'mergeRepartitions' | 'reuseSourceTopics';
+
+const optimizations: Readonly<Record<Optimization, true>> = { singleStoreSelfJoin: true, mergeRepartitions: true, reuseSourceTopics: true };
+
+/** The check of an option that is a list of them. */
+export const optimizationsOption = listOf(...Object.keys(optimizations));
 
 export function writeGraph(graph: StreamGraph, optimizations: readonly Optimization[] = [], mode: ExecutionMode = 'streaming'): Topology {
   return new GraphWriter(graph, optimizations, mode).write();
