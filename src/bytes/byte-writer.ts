@@ -1,3 +1,5 @@
+import { isBytes } from './is-bytes.js';
+
 /**
  * A growing byte buffer that encoders write into in place.
  *
@@ -93,8 +95,9 @@ export class ByteWriter {
     this.writeUnsignedVarint(value >= 0 ? value * 2 : -value * 2 - 1);
   }
 
-  /** The bytes of `source[start, end)`. Default: all. */
+  /** The bytes of `source[start, end)`. Default: all. Elements of what is no byte array would be written as zeros. @throws TypeError for such */
   writeBytes(source: Uint8Array, start = 0, end = source.length): void {
+    if (!(source instanceof Uint8Array)) requireBytes(source);
     const size = end - start;
     this.ensure(size);
     if (size < 24) {
@@ -129,4 +132,9 @@ export class ByteWriter {
     this.buffer.copy(larger, 0, 0, this.length);
     this.buffer = larger;
   }
+}
+
+function requireBytes(source: unknown): void {
+  if (!isBytes(source))
+    throw new TypeError(`writeBytes takes a Uint8Array, not ${source === null ? 'null' : `a value of type ${typeof source}`}`);
 }

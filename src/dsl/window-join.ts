@@ -20,6 +20,7 @@ import type { KStream } from './kstream.js';
 import { prefix } from './prefixes.js';
 import { addTwoSidedJoin } from './two-sided.js';
 import { windowedKeySerde } from './windowed-keys.js';
+import { serialized } from '../serdes/serialized.js';
 
 type CoGroupFunction<K, L, R, O> = (key: K, lefts: readonly L[], rights: readonly R[], info: WindowInfo) => readonly O[];
 
@@ -99,7 +100,7 @@ function sidedSerde<L, R>(left: Serde<L> | null, right: Serde<R> | null): Serde<
     name: `sided(${of.left.name}, ${of.right.name})`,
     encode: ({ side, value }, out) => {
       out.writeByte(side === 'left' ? 1 : 0);
-      out.writeBytes(of[side].serialize(value));
+      out.writeBytes(serialized(of[side], value));
     },
     decode: (buffer, start, end) => {
       const side = buffer[start] === 1 ? 'left' : 'right';

@@ -4,7 +4,7 @@
  * Invariants: a forward that has to be awaited holds back the later ones of the same record; a record or punctuation is done only when all its
  * forwards are settled; outside of `process` and punctuations nothing can be forwarded.
  */
-import { noHeaders, type Headers } from '../bytes/headers.js';
+import { headersFault, noHeaders, type Headers } from '../bytes/headers.js';
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import type { Downstream, OperatorContext } from './operator.js';
@@ -65,9 +65,15 @@ export class ForwardScope {
       });
     }
     const theirs = headers ?? this.headers;
+    if (theirs !== this.headers) this.requireHeaders(theirs);
     if (this.pending !== null) return this.track(this.after(this.pending, target, key, value, time, theirs));
     const sent = this.send(target, key, value, time, theirs);
     return sent === undefined ? undefined : this.track(sent);
+  }
+
+  private requireHeaders(headers: unknown): void {
+    const fault = headersFault(headers);
+    if (fault !== null) throw new TypeError(`forward: ${fault}`);
   }
 
   private send(target: Downstream, key: unknown, value: unknown, timestamp: number, headers: Headers): MaybeAsync {

@@ -6,6 +6,7 @@ import { isPromiseLike } from '../bytes/maybe-async.js';
 import type { Serde } from '../serdes/serde.js';
 import type { OperatorContext } from './operator.js';
 import type { Awaitable } from './user-functions.js';
+import { serialized } from '../serdes/serialized.js';
 
 export class OwnValues<A> {
   private ready: Serde<A> | null = null;
@@ -27,6 +28,6 @@ export class OwnValues<A> {
     if (typeof value !== 'object' || value === null) return value;
     // Asked for here and not at the start: rows of primitives need no serde of the operator's.
     const serde = (this.ready ??= this.context.serde(this.serde as Serde<A> | null, 'value').serde);
-    return serde.deserialize(Buffer.from(serde.serialize(value)));
+    return serde.deserialize(Buffer.from(serialized(serde, value)));
   }
 }

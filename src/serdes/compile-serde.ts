@@ -3,6 +3,7 @@ import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import type { CompiledSerde, Serde } from './serde.js';
 import { cannotDeserialize, cannotSerialize } from './serde-error.js';
+import { encodedAtOnce, serialized } from './serialized.js';
 
 /**
  * Fills in the fast paths of a serde. Whatever the serde throws comes out as MILL_SERDE (a serde's own MillraceError as it is) and says what the
@@ -12,7 +13,9 @@ export function compileSerde<T>(serde: Serde<T>): CompiledSerde<T> {
   return new GuardedSerde(withFastPaths(serde));
 }
 
-type FastSerde<T> = Serde<T> & Required<Pick<Serde<T>, 'encode' | 'decode'>>;
+/** As users write them: types don't keep an `encode` from giving a promise. */
+type GivenSerde<T> = Omit<Serde<T>, 'encode'> & { encode?(value: T, out: ByteWriter): unknown };
+type FastSerde<T> = GivenSerde<T> & Required<Pick<GivenSerde<T>, 'encode' | 'decode'>>;
 
 function withFastPaths<T>(serde: Serde<T>): FastSerde<T> {
   if (serde.encode !== undefined && serde.decode !== undefined) return serde as FastSerde<T>;
@@ -34,7 +37,7 @@ class GuardedSerde<T> implements CompiledSerde<T> {
   encode(value: T, out: ByteWriter): void {
     const start = out.length;
     try {
-      this.serde.encode(value, out);
+      encodedAtOnce(this.serde.encode(value, out));
     } catch (error) {
       out.length = start;
       throw cannotSerialize(this.name, value, error);
@@ -76,14 +79,14 @@ class CompletedSerde<T> implements FastSerde<T> {
   readonly valueIsIdentity: boolean;
   readonly total: boolean;
 
-  constructor(private readonly inner: Serde<T>) {
+  constructor(private readonly inner: GivenSerde<T>) {
     this.name = inner.name;
     this.valueIsIdentity = inner.valueIsIdentity ?? false;
     this.total = inner.total ?? false;
   }
 
   serialize(value: T): Uint8Array {
-    return this.inner.serialize(value);
+    return serialized(this.inner, value);
   }
 
   deserialize(bytes: Buffer): T | Promise<T> {
@@ -95,8 +98,8 @@ class CompletedSerde<T> implements FastSerde<T> {
   }
 
   encode(value: T, out: ByteWriter): void {
-    if (this.inner.encode === undefined) out.writeBytes(this.inner.serialize(value));
-    else this.inner.encode(value, out);
+    if (this.inner.encode === undefined) out.writeBytes(serialized(this.inner, value));
+    else encodedAtOnce(this.inner.encode(value, out));
   }
 
   decode(buffer: Buffer, start: number, end: number): T | Promise<T> {

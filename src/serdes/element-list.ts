@@ -14,6 +14,7 @@ import { requireSerde } from './checked-serde.js';
 import type { Serde, SerdeUse } from './serde.js';
 import { cannotDeserialize, cannotSerialize } from './serde-error.js';
 import { uuidSerde } from './uuid.js';
+import { serialized } from './serialized.js';
 
 const constantSize = 0;
 const variableSize = 1;
@@ -71,7 +72,7 @@ function writeVariable<V>(values: readonly V[], element: Serde<V>, out: ByteWrit
   for (const value of values) {
     if (isAbsent(value)) out.writeInt32(-1);
     else {
-      const bytes = element.serialize(value);
+      const bytes = serialized(element, value);
       out.writeInt32(bytes.length);
       out.writeBytes(bytes);
     }
@@ -84,7 +85,7 @@ function writeConstant<V>(values: readonly V[], element: Serde<V>, out: ByteWrit
   out.writeInt32(absent.length);
   for (const index of absent) out.writeInt32(index);
   out.writeInt32(values.length);
-  for (const value of values) if (!isAbsent(value)) out.writeBytes(element.serialize(value));
+  for (const value of values) if (!isAbsent(value)) out.writeBytes(serialized(element, value));
 }
 
 type Read<V> = (buffer: Buffer, start: number, end: number) => V;

@@ -2,6 +2,7 @@ import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import { inPlaceSerde } from './in-place-serde.js';
 import type { Serde } from './serde.js';
+import { serialized } from './serialized.js';
 
 /** A list of values: how many, then each with its length. */
 export function listSerde<V>(element: Serde<V>): Serde<readonly V[]> {
@@ -11,7 +12,7 @@ export function listSerde<V>(element: Serde<V>): Serde<readonly V[]> {
     encode: (values, out) => {
       out.writeInt32(values.length);
       for (const value of values) {
-        const bytes = element.serialize(value);
+        const bytes = serialized(element, value);
         out.writeInt32(bytes.length);
         out.writeBytes(bytes);
       }

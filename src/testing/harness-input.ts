@@ -5,6 +5,7 @@ import { anything, requireOptions, wholeNumber, type ShapeOf } from '../errors/c
 import type { Serde } from '../serdes/serde.js';
 import { watermarks, type WatermarkStrategy } from '../time/watermarks/watermark-strategy.js';
 import type { TestInputTopic } from './test-input-topic.js';
+import { serialized } from '../serdes/serialized.js';
 
 /** For `push` of a harness. */
 export interface HarnessPushOptions {
@@ -95,7 +96,7 @@ export function harnessValueSerde<V>(serde: Serde<V>): Serde<V | PushedWatermark
     name: `harness(${serde.name})`,
     prepare: async (use) => serde.prepare?.(use),
     serialize: (value) => {
-      if (!(value instanceof PushedWatermark)) return Buffer.concat([Buffer.from([recordTag]), serde.serialize(value)]);
+      if (!(value instanceof PushedWatermark)) return Buffer.concat([Buffer.from([recordTag]), serialized(serde, value)]);
       const bytes = Buffer.alloc(9, watermarkTag);
       bytes.writeDoubleBE(value.time, 1);
       return bytes;

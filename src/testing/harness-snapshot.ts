@@ -10,6 +10,7 @@ import type { Serde } from '../serdes/serde.js';
 import type { KeyValueStore, StateStore, TimestampedKeyValueStore } from '../stores/store.js';
 import type { StoreNode, Topology } from '../topology/nodes.js';
 import type { TaskId } from '../topology/task-layout.js';
+import { serialized } from '../serdes/serialized.js';
 
 /** A row of a store in a `HarnessSnapshot`, as bytes. */
 export interface SnapshotRow {
@@ -81,7 +82,7 @@ export async function snapshotStores(topology: Topology, parallelism: number, st
       const store = await storeAt(name, partition);
       for await (const [key, row] of (store as Keyed).range()) {
         const { value, timestamp } = store.kind === 'timestampedKeyValue' ? row : { value: row as unknown, timestamp: -1 };
-        rows.push({ partition, key: copyOf(keys.serialize(key)), value: copyOf(values.serialize(value)), timestamp });
+        rows.push({ partition, key: copyOf(serialized(keys, key)), value: copyOf(serialized(values, value)), timestamp });
       }
     }
     stores.set(name, rows);
@@ -141,7 +142,7 @@ function dealtOut(node: StoreNode, rows: readonly SnapshotRow[], before: number,
   );
   const [places] = serdesOf(node.spec.name, node);
   return (rule === 'split' ? splitEvenly(lists, now) : uniteForAll(lists, now)).flatMap((list, partition) =>
-    list.map((row, place) => ({ node, partition, row: { ...row, key: copyOf(places.serialize(place)) } })),
+    list.map((row, place) => ({ node, partition, row: { ...row, key: copyOf(serialized(places, place)) } })),
   );
 }
 

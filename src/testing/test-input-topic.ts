@@ -1,9 +1,11 @@
-import { noHeaders, type Headers } from '../bytes/headers.js';
+import { headersFault, noHeaders, type Headers } from '../bytes/headers.js';
+import { isBytes } from '../bytes/is-bytes.js';
 import { partitionForKey } from '../bytes/murmur2.js';
 import { MillraceError } from '../errors.js';
-import { anything, list, requireOptions, type ShapeOf } from '../errors/checked-options.js';
+import { anything, list, requireArgument, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import type { Serde } from '../serdes/serde.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
+import { serialized } from '../serdes/serialized.js';
 
 /** What a record has besides key and value. */
 export interface PipeOptions {
@@ -39,7 +41,8 @@ export class TestInputTopic<K, V> {
   /**
    * Writes one record. The test driver processes it to the end, async user functions and repartition topics included; apps on `inMemoryKafka` get to it soon.
    *
-   * @throws what the error policy fails on: MILL_DESERIALIZATION, MILL_PROCESSING, MILL_PRODUCTION; MILL_INVALID_TIMESTAMP
+   * @throws what the error policy fails on: MILL_DESERIALIZATION, MILL_PROCESSING, MILL_PRODUCTION; MILL_INVALID_TIMESTAMP; MILL_SERDE when a serde gives no bytes; MILL_CONFIG_INVALID
+   * for wrong options and headers
    */
   async pipe(key: K | null, value: V | null, options: PipeOptions = {}): Promise<void> {
     requireOptions('pipe', options, shape, 'MILL_CONFIG_INVALID');
@@ -55,8 +58,8 @@ export class TestInputTopic<K, V> {
     for (const record of records) requireOptions('pipeAll', record, { ...shape, key: anything, value: anything }, 'MILL_CONFIG_INVALID');
     await this.prepare();
     const written = records.map(({ key, value, ...options }) => {
-      const keyBytes = key === null ? null : toBuffer(this.keySerde.serialize(key));
-      const valueBytes = value === null ? null : toBuffer(this.valueSerde.serialize(value));
+      const keyBytes = key === null ? null : toBuffer(serialized(this.keySerde, key));
+      const valueBytes = value === null ? null : toBuffer(serialized(this.valueSerde, value));
       return this.appending(keyBytes, valueBytes, options);
     });
     await this.port.process(() => {
@@ -67,11 +70,14 @@ export class TestInputTopic<K, V> {
   /** As `pipe`, with the bytes themselves: for records that no serde would write. */
   async pipeBytes(key: Buffer | null, value: Buffer | null, options: PipeOptions = {}): Promise<void> {
     requireOptions('pipeBytes', options, shape, 'MILL_CONFIG_INVALID');
+    for (const bytes of [key, value]) requireArgument('pipeBytes: key and value', bytes, bytesOrNull, 'MILL_CONFIG_INVALID');
     await this.port.process(this.appending(key, value, options));
   }
 
   private appending(key: Buffer | null, value: Buffer | null, options: PipeOptions): () => void {
     const { timestamp = this.port.wallClock(), headers = noHeaders } = options;
+    const fault = headersFault(headers);
+    if (fault !== null) throw new MillraceError('MILL_CONFIG_INVALID', `Topic ${this.name}: ${fault}.`, { details: { topic: this.name } });
     const partition = this.partitionOf(key, options.partition);
     return () => {
       const builder = this.port.builder(this.name, partition);
@@ -98,6 +104,8 @@ export class TestInputTopic<K, V> {
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
+
+const bytesOrNull = (value: unknown): string | null => (value === null || isBytes(value) ? null : 'a Buffer or null');
 
 /** Timestamps and partitions are checked where they are used. */
 const shape = { timestamp: anything, headers: list, partition: anything } satisfies ShapeOf<PipeOptions>;

@@ -40,4 +40,14 @@ describe('ByteWriter', () => {
     expect(out.buffer).toBe(buffer);
     expect(out.length).toBe(1);
   });
+
+  it.each([['a text'], [5], [[1, 2]], [Promise.resolve(Buffer.from('x'))], [null]])(
+    'refuses %p as bytes, which would be written as zeros',
+    (source) => {
+      const out = new ByteWriter();
+      out.writeByte(7);
+      expect(() => out.writeBytes(source as never, 0, 2)).toThrow(TypeError);
+      expect([...out.view()]).toEqual([7]);
+    },
+  );
 });

@@ -9,7 +9,7 @@
  */
 import type { Encoder } from '../../bytes/encoder.js';
 import { ByteWriter } from '../../bytes/byte-writer.js';
-import type { Headers } from '../../bytes/headers.js';
+import { headersFault, type Headers } from '../../bytes/headers.js';
 import { MillraceError } from '../../errors.js';
 import type { CompressionCodec } from '../compression/codec.js';
 import { defaultCodecs } from '../compression/codecs.js';
@@ -96,7 +96,7 @@ export class RecordBatchBuilder {
    * @param keyBuffer null: the key is null
    * @param value null: the value is null and the encoder is not asked
    * @returns the record's size in bytes
-   * @throws MILL_RECORD_TOO_LARGE when the record alone does not fit; MILL_INVALID_TIMESTAMP; what the encoder throws
+   * @throws MILL_RECORD_TOO_LARGE when the record alone does not fit; MILL_INVALID_TIMESTAMP; MILL_SERDE for headers that are none; what the encoder throws
    */
   append<V>(
     timestamp: number,
@@ -232,6 +232,11 @@ export class RecordBatchBuilder {
 
   private putHeaders(start: number, headers: Headers): void {
     const { writer } = this;
+    const fault = headersFault(headers);
+    if (fault !== null) {
+      this.undo(start);
+      throw new MillraceError('MILL_SERDE', `A record can’t be written: ${fault}.`);
+    }
     try {
       writer.writeVarint(headers.length);
       for (const { key, value } of headers) {

@@ -6,7 +6,7 @@ import { hasRoom, isShort, RowParts, storedSize } from './row-parts.js';
 export class ListParts extends RowParts<ListRow> {
   constructor(
     private readonly state: string,
-    private readonly serde: Pick<Serde<never>, 'serialize'>,
+    private readonly serde: Pick<Serde<never>, 'name' | 'serialize'>,
     rows: StateRows<ListRow>,
   ) {
     super(rows, ({ values }) => values.length);

@@ -6,6 +6,7 @@
  */
 import type { Serde } from '../../serdes/serde.js';
 import type { ListRow, MapRow, StateRows } from './keyed-state-backend.js';
+import { serialized } from '../../serdes/serialized.js';
 
 /** A part takes elements up to so many bytes, and a few whatever their size. */
 const partBytes = 64 * 1024;
@@ -83,8 +84,8 @@ export function hasRoom(row: ListRow | MapRow, bytes: number): boolean {
 }
 
 /** Bytes of a value as stored, and of what stands beside it. */
-export function storedSize<V>(value: V, serde: Pick<Serde<V>, 'serialize'>): number {
-  return serde.serialize(value).length + overhead;
+export function storedSize<V>(value: V, serde: Pick<Serde<V>, 'name' | 'serialize'>): number {
+  return serialized(serde, value).length + overhead;
 }
 
 /** The namespace of a part behind the head. */

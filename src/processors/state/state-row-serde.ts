@@ -11,6 +11,7 @@ import type { Serde } from '../../serdes/serde.js';
 import { keyIdentity } from './key-identity.js';
 import type { ListRow, MapEntryRow, MapRow, PartRange, StateRow, ValueRow } from './keyed-state-backend.js';
 import type { AnyStateDescriptor, StateDescriptor } from './state-descriptor.js';
+import { serialized } from '../../serdes/serialized.js';
 
 /** A row whose state is not declared: its bytes as they were, or none for a timer. */
 export interface OpaqueRow {
@@ -51,7 +52,7 @@ function encodeRow(descriptor: StateDescriptor, row: StateRow, out: ByteWriter):
   else if ('values' in row) encodeList(descriptor.serde, row, out);
   else {
     out.writeDouble(row.updatedAt);
-    out.writeBytes(descriptor.serde.serialize(row.value));
+    out.writeBytes(serialized(descriptor.serde, row.value));
   }
 }
 
@@ -60,7 +61,7 @@ function encodeList(serde: Serde<unknown>, row: ListRow, out: ByteWriter): void 
   out.writeInt32(row.values.length);
   row.values.forEach((value, i) => {
     out.writeDouble(row.updatedAt[i] ?? 0);
-    writeSized(out, serde.serialize(value));
+    writeSized(out, serialized(serde, value));
   });
   encodeParts(row.parts, out);
   row.storedBytes = out.length - start;
@@ -73,8 +74,8 @@ function encodeMap(descriptor: StateDescriptor, row: MapRow, out: ByteWriter): v
   out.writeInt32(row.entries.size);
   for (const { key, value, updatedAt } of row.entries.values()) {
     out.writeDouble(updatedAt);
-    writeSized(out, descriptor.keySerde.serialize(key));
-    writeSized(out, descriptor.serde.serialize(value));
+    writeSized(out, serialized(descriptor.keySerde, key));
+    writeSized(out, serialized(descriptor.serde, value));
   }
   encodeParts(row.parts, out);
   row.storedBytes = out.length - start;

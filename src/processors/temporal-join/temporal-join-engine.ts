@@ -15,6 +15,7 @@ import type { KeyedStates } from '../state/keyed-states.js';
 import { mapState, valueState } from '../state/state-descriptor.js';
 import type { Timer } from '../timers/timer-queue.js';
 import type { TimerService } from '../timers/timer-service.js';
+import { serialized } from '../../serdes/serialized.js';
 
 /** null: from then on there is no row. */
 interface Version<R> {
@@ -115,7 +116,7 @@ function nullableSerde<R>(serde: Serde<R>): InPlaceSerde<Version<R>> {
     name: `version(${serde.name})`,
     encode: ({ row }, out) => {
       out.writeByte(row === null ? 0 : 1);
-      if (row !== null) out.writeBytes(serde.serialize(row));
+      if (row !== null) out.writeBytes(serialized(serde, row));
     },
     decode: (buffer, start, end) => ({
       row: buffer[start] === 0 ? null : (serde.deserialize(Buffer.from(buffer.subarray(start + 1, end))) as R),

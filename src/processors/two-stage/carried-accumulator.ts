@@ -9,6 +9,7 @@ import { serdeOver } from '../../serdes/late-serde.js';
 import type { Serde, SerdeUse } from '../../serdes/serde.js';
 import { notCarried } from '../carried-value.js';
 import type { Awaitable } from '../user-functions.js';
+import { serialized } from '../../serdes/serialized.js';
 
 /** No stage sends null. @throws Error for one that came all the same */
 export function requireCarried<A>(accumulator: A, serdeName: string): A {
@@ -31,7 +32,7 @@ function carriedBy<A>(serde: Serde<A>): Serde<A> {
   return Object.freeze({
     name,
     valueIsIdentity: compiled.valueIsIdentity,
-    serialize: (value: A) => serde.serialize(value),
+    serialize: (value: A) => serialized(serde, value),
     deserialize: (bytes: Buffer) => checked(serde.deserialize(bytes)),
     encode: (value, out) => compiled.encode(value, out),
     decode: (buffer, start, end) => checked(compiled.decode(buffer, start, end)),

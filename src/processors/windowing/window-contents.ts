@@ -9,6 +9,7 @@ import type { KeyedStates } from '../state/keyed-states.js';
 import { aggregatingState, listState, type AnyStateDescriptor } from '../state/state-descriptor.js';
 import type { StateScope } from '../state/state-handles.js';
 import type { Evictor, WindowElement } from './evictor.js';
+import { serialized } from '../../serdes/serialized.js';
 
 export interface WindowContents<V, C> {
   readonly descriptor: AnyStateDescriptor;
@@ -102,7 +103,7 @@ function elementSerde<V>(serde: Serde<V>): Serde<WindowElement<V>> {
     name: `element(${serde.name})`,
     encode: ({ value, timestamp }, out) => {
       out.writeDouble(timestamp);
-      out.writeBytes(serde.serialize(value));
+      out.writeBytes(serialized(serde, value));
     },
     decode: (buffer, start, end) => ({
       timestamp: buffer.readDoubleBE(start),

@@ -173,5 +173,6 @@ function answerFor(call: number, error: unknown, now: number): ProducerAnswer {
   const isMillrace = error instanceof MillraceError;
   if (isMillrace && (error.code === 'MILL_TRANSPORT' || error.code === 'MILL_BROKER_UNREACHABLE')) return { kind: 'lost', now, call };
   const reason = error instanceof Error ? error.message : String(error);
-  return { kind: 'refused', now, call, reason, code: isMillrace ? error.code : 'MILL_BROKER_ERROR' };
+  // What no port told is a fault on this side, as in building the request: the broker was not even asked.
+  return { kind: 'refused', now, call, reason, code: isMillrace ? error.code : 'MILL_INVARIANT' };
 }

@@ -216,3 +216,23 @@ function written(builder: RecordBatchBuilder): (string | null)[] {
   batches.stamp(null, 0);
   return valuesOf(readAll(openCursor(inLog(batches, 0))));
 }
+
+describe('headers that are no bytes', () => {
+  it('are refused by their key, and the builder is as it was', () => {
+    const builder = new RecordBatchBuilder({ maxBatchBytes: 1000 });
+    const value = Buffer.from('v');
+    const append = (headers: unknown): number => builder.appendRaw(5, null, 0, 0, value, 0, 1, headers as never);
+    append(null);
+    const before = builder.byteLength;
+    for (const wrong of ['hello', 5, Promise.resolve(value), undefined]) {
+      expect(thrownBy(() => append([{ key: 'a', value: wrong }]))).toMatchObject({
+        code: 'MILL_SERDE',
+        message: expect.stringContaining('the value of header a must be a Buffer or null'),
+      });
+    }
+    expect(builder.byteLength).toBe(before);
+    append([{ key: 'a', value: null }]);
+    expect(builder.recordCount).toBe(2);
+    expect(take(builder).batches).toHaveLength(1);
+  });
+});

@@ -273,4 +273,13 @@ describe('close', () => {
     for (const fire of timers) fire();
     await closed;
   });
+
+  it('tells a fault in building a request as its own, and not as the broker’s', async () => {
+    const fake = new FakePort();
+    const producer = await started(fake);
+    append(producer, 1);
+    fake.next('produce', () => Buffer.alloc(1).readInt32BE(0));
+    expect(await failure(producer.sealEpoch().commit(offsets, member))).toMatchObject({ code: 'MILL_INVARIANT' });
+    await producer.close().catch(() => undefined);
+  });
 });
