@@ -12,6 +12,7 @@ import { checkTopology } from '../topology/checked-topology.js';
 import type { ExecutionMode, Topology } from '../topology/nodes.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { StoreReads } from '../queries/store-reads.js';
+import { nextState } from './next-state.js';
 import { handoverShare, type AppEngine, type EngineParts, type ThreadPool } from './app-engine.js';
 import { StoreAccess } from './store-access.js';
 import { runBounded, type RunSummary, type RunUntilEndOptions } from './run-until-end.js';
@@ -244,7 +245,13 @@ export class StreamsApp extends StoreAccess {
    */
   async close(options: CloseOptions = {}): Promise<void> {
     requireOptions('close', options, closeShape, 'MILL_CONFIG_INVALID');
-    this.closing ??= this.closeWithin(options.timeout ?? 30_000, options.leaveGroup ?? null);
+    const { timeout = 30_000, leaveGroup = null } = options;
+    if (this.endsWith !== null && this.failure === null) {
+      // The group is to hear that the application stops; then this instance ends with its error.
+      await nextState(this.events, handoverShare * timeout);
+      this.fail(this.endsWith);
+    }
+    this.closing ??= this.closeWithin(timeout, leaveGroup);
     return this.closing;
   }
 
@@ -427,9 +434,9 @@ export class StreamsApp extends StoreAccess {
     if (this.failure !== null || this.closing !== null) return;
     this.failure = error;
     if (this.currentState === 'notRunning' || this.currentState === 'error') return;
-    this.become('pendingError');
-    // Its faults are in the log; what close() waits for is only the end.
+    // Its faults are in the log; what close() waits for is only the end, also when a listener of the state calls it.
     this.closing = this.shutDown('error', false).catch(() => undefined);
+    this.become('pendingError');
     this.tell(error);
   }
 

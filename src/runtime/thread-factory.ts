@@ -328,7 +328,9 @@ export function buildThread(
     onRevoked: calls.onRevoked,
     onLost: calls.onLost,
     onFatal: (error) => {
-      listener.onFatal(error);
+      void inOwnWords(error, () => TaskPlans.read(applicationId, topology, ports.main)).then((told) => {
+        listener.onFatal(told);
+      });
     },
   };
   const member: GroupMembership = isClassic
@@ -451,4 +453,15 @@ export function buildThread(
     taskMetrics,
     localState,
   };
+}
+
+/** A coordinator says of partition counts that they do not fit. What they are of, and what to do, our own look at the topics tells. */
+async function inOwnWords(error: Error, look: () => Promise<unknown>): Promise<Error> {
+  if (!(error instanceof MillraceError) || error.code !== 'MILL_TOPOLOGY_NOT_COPARTITIONED') return error;
+  try {
+    await look();
+  } catch (seen) {
+    if (seen instanceof MillraceError && (seen.code === 'MILL_TOPIC_INCOMPATIBLE' || seen.code === error.code)) return seen;
+  }
+  return error;
 }

@@ -40,6 +40,29 @@ describe('an uncaught error that is to stop the application', () => {
     await later.close();
   });
 
+  it.each([{ groupProtocol: 'classic' }, { groupProtocol: 'streams', heartbeatInterval: undefined, sessionTimeout: undefined }] as const)(
+    'stops every instance, and ends with its error, when the one that has it is closed before the group has heard (%p)',
+    async (config) => {
+      apps = new MemoryApps();
+      apps.kafka.createTopic('in', 2);
+      apps.kafka.createTopic('out', 2);
+      const errors: string[] = [];
+      const both = [apps.app(failing(), config), apps.app(failing(), config)];
+      for (const app of both) {
+        app.setUncaughtErrorHandler(() => 'shutdownApplication');
+        app.on('error', (error) => errors.push((error as { code?: string }).code ?? ''));
+        app.on('state', (state) => {
+          if (state === 'pendingError') void app.close();
+        });
+      }
+      await Promise.all(both.map((app) => app.start()));
+      await until('both run', () => both.every(({ state }) => state === 'running'));
+      apps.kafka.produce('in', [record('bad')]);
+      await until('both have stopped', () => both.every(({ state }) => state === 'error'), 20_000);
+      expect(errors.sort()).toEqual(['MILL_APPLICATION_SHUTDOWN', 'MILL_PROCESSING']);
+    },
+  );
+
   it('asks a handler that answers something else for nothing: the instance stops', async () => {
     apps = new MemoryApps();
     apps.kafka.createTopic('in', 1);
