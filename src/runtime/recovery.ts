@@ -29,8 +29,11 @@ export function retryPauseOf(error: unknown): number | null {
   return typeof retryInMs === 'number' ? retryInMs : 0;
 }
 
-/** A broker's answer that says "not now": a leader is being elected, a coordinator moves. */
+/** UNKNOWN_SERVER_ERROR. */
+const brokerFailed = -1;
+
+/** A broker's answer that says "not now": a leader is being elected, a coordinator moves; or that it failed itself. */
 function isPassing({ code, details }: MillraceError): boolean {
   const answer = details['brokerErrorCode'];
-  return code === 'MILL_BROKER_ERROR' && typeof answer === 'number' && errorTreatment(answer) === 'retry';
+  return code === 'MILL_BROKER_ERROR' && typeof answer === 'number' && (answer === brokerFailed || errorTreatment(answer) === 'retry');
 }

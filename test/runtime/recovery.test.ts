@@ -16,10 +16,10 @@ describe('what a thread mends by itself', () => {
     expect(recoveryOf(new MillraceError(code, 'x'))).toBe(mended.includes(code) ? 'recover' : 'ask');
   });
 
-  it('is also a broker’s answer that passes, such as a leader being elected', () => {
+  it('is also a broker’s answer that passes, such as a leader being elected or a fault of its own', () => {
     const answered = (brokerErrorCode: number): MillraceError =>
       new MillraceError('MILL_BROKER_ERROR', 'x', { details: { brokerErrorCode } });
-    expect([5, 6, 14, 16].map((code) => recoveryOf(answered(code)))).toEqual(['recover', 'recover', 'recover', 'recover']);
+    expect([5, 6, 14, 16, -1].map((code) => recoveryOf(answered(code)))).toEqual(Array(5).fill('recover'));
     expect([29, 35, 9999].map((code) => recoveryOf(answered(code)))).toEqual(['ask', 'ask', 'ask']);
   });
 

@@ -69,7 +69,7 @@ export function sequenceBroken({ topic, partition }: OutputPartition, batch: Que
 export function topicMissing({ topic, partition }: OutputPartition, waitedMs: number, partitions: number): ProducerFailure {
   const what =
     partitions === 0 ? `Topic ${topic} does not exist` : `Topic ${topic} has ${partitions} partitions, none is number ${partition}`;
-  return failure('fatal', 'MILL_TOPIC_MISSING', `${what} (waited ${waitedMs} ms)`, { topic, partition });
+  return failure('fatal', 'MILL_TOPIC_MISSING', `${what} (waited ${Math.round(waitedMs)} ms)`, { topic, partition });
 }
 
 function failure(
