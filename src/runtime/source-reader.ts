@@ -1,5 +1,6 @@
 import { isPromiseLike, type MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
+import { kindOf } from '../processors/carried-value.js';
 import type { Downstream } from '../processors/operator.js';
 import { doneAtOnce } from '../processors/result-at-once.js';
 import type { CompiledSerde } from '../serdes/serde.js';
@@ -95,11 +96,11 @@ export class SourceReader {
     const { offset, timestamp } = cursor;
     let extracted: number;
     try {
-      extracted = doneAtOnce('extract', this.extractor.extract({ key, value, timestamp, topic, partition, offset }, queue.partitionTime));
+      extracted = timeGiven(this.extractor.extract({ key, value, timestamp, topic, partition, offset }, queue.partitionTime));
     } catch (error) {
       throw this.extractorFailed(error, queue);
     }
-    if (extracted >= 0 && Number.isSafeInteger(extracted)) return extracted;
+    if (extracted >= 0) return extracted;
     if (this.env.metrics.drop('invalid-timestamp') === 1) {
       this.env.logger.warn(
         { topic, partition, offset, extractor: this.extractor.name },
@@ -167,6 +168,14 @@ export class SourceReader {
       },
     );
   }
+}
+
+/** What an extractor gave, if it is a time or says that there is none. An answer that is neither is a fault of the function, and none of the record. @throws TypeError */
+function timeGiven(extracted: unknown): number {
+  if (typeof extracted === 'number' && (extracted < 0 || Number.isSafeInteger(extracted))) return extracted;
+  throw new TypeError(
+    `extract gave ${kindOf(doneAtOnce('extract', extracted))}: it must give whole milliseconds since 1970, or a negative number to drop the record`,
+  );
 }
 
 /** Stands for a value that is there and was not decoded. */

@@ -5,8 +5,8 @@ export interface TimestampExtractor {
   /** Shown in `topology.describe()` and in errors. */
   readonly name: string;
   /**
-   * Milliseconds since the epoch. `partitionTime` is the highest timestamp the partition has given so far, -1 at first.
-   * A negative answer drops the record (counted).
+   * Whole milliseconds since the epoch. `partitionTime` is the highest timestamp the partition has given so far, -1 at first.
+   * A negative answer drops the record (counted). Any other one, a fraction, a Date or nothing, stops the task with MILL_PROCESSING, like an error of the extractor.
    */
   extract(record: ExtractableRecord, partitionTime: number): number;
 }

@@ -19,7 +19,7 @@ export const failOnInvalidTimestamp: TimestampExtractor = Object.freeze({
 /** The record's own timestamp; a record with a negative one is dropped, counted and logged. */
 export const logAndSkipOnInvalidTimestamp: TimestampExtractor = Object.freeze({
   name: 'logAndSkipOnInvalidTimestamp',
-  extract: (record: ExtractableRecord): number => record.timestamp,
+  extract: (record: ExtractableRecord): number => (isTime(record.timestamp) ? record.timestamp : -1),
 });
 
 /**
@@ -29,15 +29,20 @@ export const logAndSkipOnInvalidTimestamp: TimestampExtractor = Object.freeze({
 export const usePartitionTimeOnInvalidTimestamp: TimestampExtractor = Object.freeze({
   name: 'usePartitionTimeOnInvalidTimestamp',
   extract(record: ExtractableRecord, partitionTime: number): number {
-    if (record.timestamp >= 0) return record.timestamp;
+    if (isTime(record.timestamp)) return record.timestamp;
     if (partitionTime < 0) throw invalid(record, 'No earlier record of the partition has a timestamp to use instead.');
     return partitionTime;
   },
 });
 
-/** The time at which the record is processed, whatever the record says. `now` gives milliseconds since the epoch. */
+/** The time at which the record is processed, whatever the record says. `now` gives whole milliseconds since the epoch. */
 export function wallclockTimestamp(now: () => number = Date.now): TimestampExtractor {
   return Object.freeze({ name: 'wallclockTimestamp', extract: (): number => now() });
+}
+
+/** A broker also keeps times that no number holds exactly. */
+function isTime(timestamp: number): boolean {
+  return timestamp >= 0 && Number.isSafeInteger(timestamp);
 }
 
 function invalid(record: ExtractableRecord, hint: string): MillraceError {

@@ -118,6 +118,41 @@ describe('a record without a valid time', () => {
     await expect(rig.run()).rejects.toMatchObject({ code: 'MILL_PROCESSING', message: expect.stringContaining('extract gave a promise') });
   });
 
+  it.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['NaN', NaN],
+    ['Infinity', Infinity],
+    ['an instance of Date', new Date(5)],
+    ['a string', '1700000000000'],
+    ['1700000000000n', 1_700_000_000_000n],
+    ['1700000000000.25', 1_700_000_000_000.25],
+    ['1700000000000000000', 1_700_000_000_000_000_000],
+  ])('is one that the extractor makes no time of: %s fails it, and nothing is dropped', async (shown, answer) => {
+    const builder = new StreamsBuilder();
+    const timestampExtractor = { name: 'forgetful', extract: ({ value }: { value: unknown }) => (value === 'bad' ? answer : 5) as number };
+    builder.stream('in', { ...text, timestampExtractor }).to('out', text);
+    const rig = await TaskRig.open(builder.build());
+    rig.pipe('in', 'k', 'good');
+    rig.pipe('in', 'k', 'bad');
+    await expect(rig.run()).rejects.toMatchObject({
+      code: 'MILL_PROCESSING',
+      message: expect.stringContaining(`of in-0 at offset 1: extract gave ${shown}: it must give whole milliseconds since 1970`),
+      details: { topic: 'in', partition: 0, offset: 1 },
+    });
+    expect(rig.metrics.dropped).toEqual(new Map());
+  });
+
+  it.each([-1, -5, -0.5, -Infinity])('is dropped and counted when its extractor gives %p', async (answer) => {
+    const builder = new StreamsBuilder();
+    builder.stream('in', { ...text, timestampExtractor: { name: 'picky', extract: () => answer } }).to('out', text);
+    const rig = await TaskRig.open(builder.build());
+    rig.pipe('in', 'k', 'v');
+    await rig.run();
+    expect(rig.lines('out')).toEqual([]);
+    expect(rig.metrics.dropped).toEqual(new Map([['invalid-timestamp', 1]]));
+  });
+
   it('is skipped, or given the partition’s time, by extractors that say so', async () => {
     const times = async (timestampExtractor: typeof logAndSkipOnInvalidTimestamp): Promise<string[]> => {
       const builder = new StreamsBuilder();
