@@ -7,14 +7,8 @@
  * @module millrace
  */
 export { StreamsApp } from './app/streams-app.js';
-export type {
-  CloseOptions,
-  RemoveThreadOptions,
-  StreamsAppEvents,
-  StreamsState,
-  UncaughtErrorAnswer,
-  UncaughtErrorHandler,
-} from './app/streams-app.js';
+export type { CloseOptions, RemoveThreadOptions, StreamsAppEvents, StreamsState } from './app/streams-app.js';
+export type { UncaughtErrorAnswer, UncaughtErrorHandler } from './app/uncaught-errors.js';
 export type {
   AppMetrics,
   GlobalTablesSnapshot,

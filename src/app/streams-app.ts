@@ -1,6 +1,15 @@
 import { EventEmitter } from 'node:events';
 import { MillraceError } from '../errors.js';
-import { flag, milliseconds, requireOptions, type ShapeOf } from '../errors/checked-options.js';
+import {
+  anyObject,
+  callback,
+  flag,
+  milliseconds,
+  oneOf,
+  requireArgument,
+  requireOptions,
+  type ShapeOf,
+} from '../errors/checked-options.js';
 import { delay } from '../kafka/backoff.js';
 import type { Logger } from '../observability/logger.js';
 import { emptyGroupView, type GroupView } from '../rebalance/group-view.js';
@@ -25,6 +34,7 @@ import { resolveConfig, type StreamsConfig } from './config.js';
 import { exhausted, Restarts } from './restarts.js';
 import { StateCleaning } from './state-cleaning.js';
 import { loadApp } from './load-app.js';
+import { UncaughtErrors, type UncaughtErrorHandler } from './uncaught-errors.js';
 
 /**
  * `created` → `rebalancing` ⇄ `running` → `pendingShutdown` → `notRunning`; after an error that stops the app `pendingError` → `error`. The states of Kafka
@@ -32,14 +42,8 @@ import { loadApp } from './load-app.js';
  */
 export type StreamsState = 'created' | 'rebalancing' | 'running' | 'pendingShutdown' | 'notRunning' | 'pendingError' | 'error';
 
-/** What to do after an error that Millrace can't mend by itself: go on from the last commit, as far and as soon as the option `restart` allows, stop this app, or stop every instance of it. */
-export type UncaughtErrorAnswer = 'replaceThread' | 'shutdownClient' | 'shutdownApplication';
-const answers: readonly UncaughtErrorAnswer[] = ['replaceThread', 'shutdownClient', 'shutdownApplication'];
 /** How long the group may take to hear that all are to stop, ms: a rebalance. */
 const toldWithinMs = 30_000;
-
-/** Asked for each such error. */
-export type UncaughtErrorHandler = (error: Error) => UncaughtErrorAnswer;
 
 /** For `app.close`. */
 export interface CloseOptions {
@@ -71,6 +75,8 @@ export interface StreamsAppEvents {
   group: [GroupView];
 }
 
+const eventName = oneOf(...Object.keys({ state: true, error: true, group: true } satisfies Record<keyof StreamsAppEvents, true>));
+
 /**
  * A stream processing app: one topology, run by every instance with the same `applicationId`, which share its work.
  *
@@ -88,8 +94,7 @@ export class StreamsApp extends StoreAccess {
   private currentState: StreamsState = 'created';
   private restoreListener: RestoreListener = {};
   private standbyListener: StandbyUpdateListener = {};
-  /** Null: the option `restart` decides alone. */
-  private uncaughtErrorHandler: UncaughtErrorHandler | null = null;
+  private readonly uncaughtErrors = new UncaughtErrors();
   private readonly mode: ExecutionMode;
   private readonly restarts: Restarts;
   private readonly engine: AppEngine;
@@ -182,8 +187,10 @@ export class StreamsApp extends StoreAccess {
     return this.currentState;
   }
 
-  /** `state` (new, old), `error` and `group`. Returns a function that takes the listener away. */
+  /** `state` (new, old), `error` and `group`. Returns a function that takes the listener away. @throws MILL_CONFIG_INVALID */
   on<E extends keyof StreamsAppEvents>(event: E, listener: (...args: StreamsAppEvents[E]) => void): () => void {
+    requireArgument('on: the event', event, eventName, 'MILL_CONFIG_INVALID');
+    requireArgument('on: the listener', listener, callback, 'MILL_CONFIG_INVALID');
     const untyped = listener as (...args: unknown[]) => void;
     this.events.on(event, untyped as never);
     return () => {
@@ -193,17 +200,24 @@ export class StreamsApp extends StoreAccess {
 
   /** Told of every store that is restored, with progress and time left. Set it before `start`. */
   setRestoreListener(listener: RestoreListener): void {
+    requireArgument('setRestoreListener: the listener', listener, anyObject, 'MILL_CONFIG_INVALID');
     this.restoreListener = listener;
   }
 
   /** Told of every standby on this instance, as its stores follow their changelogs. Set it before `start`. */
   setStandbyUpdateListener(listener: StandbyUpdateListener): void {
+    requireArgument('setStandbyUpdateListener: the listener', listener, anyObject, 'MILL_CONFIG_INVALID');
     this.standbyListener = listener;
   }
 
-  /** Asked after an error that Millrace can't mend. Default: `replaceThread` with the option `restart`, `shutdownClient` without. */
+  /**
+   * Asked after an error that Millrace can't mend; its answer can't wait (no promise). One that fails, or answers anything else, stops the app, and the error says so. Default:
+   * `replaceThread` with the option `restart`, `shutdownClient` without.
+   *
+   * @throws MILL_CONFIG_INVALID
+   */
   setUncaughtErrorHandler(handler: UncaughtErrorHandler): void {
-    this.uncaughtErrorHandler = handler;
+    this.uncaughtErrors.setHandler(handler);
   }
 
   /**
@@ -384,32 +398,19 @@ export class StreamsApp extends StoreAccess {
 
   /** `restart` null: what failed can't be replaced, whatever the handler says. */
   private decide(cause: unknown, restart: ((pauseMs: number) => void) | null): void {
-    const error = cause instanceof Error ? cause : new Error(String(cause));
+    const failed = cause instanceof Error ? cause : new Error(String(cause));
     if (this.ending !== null) {
-      this.logger.error({ err: error }, `error during the shutdown, which goes on without a commit: ${error.message}`);
+      this.logger.error({ err: failed }, `error during the shutdown, which goes on without a commit: ${failed.message}`);
       this.engine.giveUpCommit();
       return;
     }
-    const wanted = this.answerTo(error);
+    const { answer: wanted, error } = this.uncaughtErrors.decide(failed, this.restarts.areOn ? 'replaceThread' : 'shutdownClient');
     const answer = this.restarts.failed(error, wanted === 'replaceThread' && restart !== null);
     if (answer.kind === 'restart') {
       this.tell(error);
       restart?.(answer.delayMs);
     } else if (wanted === 'shutdownApplication') this.failEverywhere(error);
     else this.fail(answer.kind === 'giveUp' ? exhausted(error, answer) : error);
-  }
-
-  private answerTo(error: Error): UncaughtErrorAnswer {
-    if (this.uncaughtErrorHandler === null) return this.restarts.areOn ? 'replaceThread' : 'shutdownClient';
-    try {
-      const answer = this.uncaughtErrorHandler(error);
-      if (answers.includes(answer)) return answer;
-      this.logger.error({ answer: answer as unknown }, `the uncaught-error handler answered none of ${answers.join(', ')}; the app stops`);
-      return 'shutdownClient';
-    } catch (thrown) {
-      this.logger.error({ error: String(thrown) }, 'the uncaught-error handler itself failed; the app stops');
-      return 'shutdownClient';
-    }
   }
 
   /** Ends with the error once the group has been told, or can't be. */

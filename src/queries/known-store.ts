@@ -36,7 +36,12 @@ export function knownStore(topology: Topology, name: string): KnownStore {
 export function absence({ spec, subTopology }: KnownStore, partition: number, { owned, count }: LocalPartitions): PartitionFailure {
   const known = subTopology === null ? 1 : count;
   if (!Number.isSafeInteger(partition) || partition < 0 || (known !== null && partition >= known)) {
-    return { ok: false, partition, reason: 'doesNotExist', message: `Store ${spec.name} has no partition ${partition}.` };
+    return {
+      ok: false,
+      partition,
+      reason: 'doesNotExist',
+      message: `Store ${spec.name} has no partition ${partition}${known === null ? '' : `: it has ${known}, numbered from 0`}.`,
+    };
   }
   return subTopology === null || owned.includes(partition)
     ? { ok: false, partition, reason: 'notActive', message: `Partition ${partition} of store ${spec.name} is being opened here.` }

@@ -106,8 +106,9 @@ export function failureError(failure: PartitionFailure): unknown {
   switch (failure.reason) {
     case 'storeException':
       return failure.error;
-    case 'notPresent':
     case 'doesNotExist':
+      return new MillraceError('MILL_QUERY_INVALID', failure.message, { details });
+    case 'notPresent':
       return new MillraceError('MILL_STORE_NOT_LOCAL', failure.message, { details });
     case 'notActive':
       return new MillraceError('MILL_STORE_NOT_AVAILABLE', failure.message, { details });

@@ -6,7 +6,17 @@
 import type { fastify as Fastify, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { StreamsApp } from '../app/streams-app.js';
 import { MillraceError } from '../errors.js';
-import { anyObject, anything, callback, oneOf, requireOptions, text, texts } from '../errors/checked-options.js';
+import {
+  anyObject,
+  anything,
+  callback,
+  objectWith,
+  oneOf,
+  requireArgument,
+  requireOptions,
+  text,
+  texts,
+} from '../errors/checked-options.js';
 import type { ShapeOf } from '../errors/checked-options.js';
 import { loggerOption, type Logger } from '../observability/logger.js';
 import type { KeyPartitioner } from '../queries/key-partition.js';
@@ -71,10 +81,16 @@ export type QueryableApp = Pick<
  * process.once('SIGTERM', () => void server.close().then(() => app.close()));
  */
 export async function createQueryServer(app: QueryableApp, options: QueryServerOptions): Promise<QueryServer> {
+  requireArgument('createQueryServer: the app', app, appCheck, 'MILL_CONFIG_INVALID');
   checkOptions(options);
   const { host = '127.0.0.1', port } = options;
   const make = await loadFastify();
-  const fastify: FastifyInstance = make({ forceCloseConnections: 'idle', routerOptions: { maxParamLength: 500 } });
+  const fastify: FastifyInstance = make({
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 500 },
+    // An address that can't be decoded has no route, and no error handler either.
+    frameworkErrors: (_error, _request, reply) => void sendFailure(reply, notUnderstood(400)),
+  });
   const stopping = new AbortController();
   addRoutes(fastify, app, options, stopping.signal);
   await fastify.listen({ host, port });
@@ -141,10 +157,7 @@ function addRoutes(fastify: FastifyInstance, app: QueryableApp, options: QuerySe
   fastify.setErrorHandler((error, request, reply) => {
     const { statusCode } = error as { statusCode?: number };
     const isClients = statusCode !== undefined && statusCode >= 400 && statusCode < 500;
-    return sendFailure(
-      reply,
-      isClients ? failure(statusCode, 'BAD_REQUEST', 'The request can’t be understood.') : failureOf(request, error, logger),
-    );
+    return sendFailure(reply, isClients ? notUnderstood(statusCode) : failureOf(request, error, logger));
   });
 }
 
@@ -192,6 +205,10 @@ function sendFailure(reply: FastifyReply, { status, body }: HttpFailure): Promis
   return send(reply, status, body);
 }
 
+function notUnderstood(status: number): HttpFailure {
+  return failure(status, 'BAD_REQUEST', 'The request can’t be understood.');
+}
+
 function storeOf(request: FastifyRequest): string {
   return (request.params as { readonly store: string }).store;
 }
@@ -199,6 +216,8 @@ function storeOf(request: FastifyRequest): string {
 function queryOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
   return request.query as Readonly<Record<string, unknown>>;
 }
+
+const appCheck = objectWith('a StreamsApp', 'query', 'store', 'stores', 'metadataForAll', 'metadataForStore', 'metadataForKey');
 
 const shape = {
   port: anything,

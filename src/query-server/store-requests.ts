@@ -77,7 +77,7 @@ export class StoreRequests {
   /** The one partition that the request is about; null: all that are here. */
   private partitionFor(store: StoreInfo, key: unknown, parameters: Parameters): number | null {
     const asked = parameters.integer('partition', 0);
-    if (store.isGlobal) return null;
+    if (store.isGlobal) return asked === undefined || asked === 0 ? null : asked;
     if (asked !== undefined || key === undefined) return asked ?? null;
     return this.app.metadataForKey(store.name, key, this.keyOptions(store.name)).partition;
   }

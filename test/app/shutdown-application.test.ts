@@ -63,16 +63,50 @@ describe('an uncaught error that is to stop the application', () => {
     },
   );
 
-  it('asks a handler that answers something else for nothing: the instance stops', async () => {
+  it.each([
+    ['something else', () => 'REPLACE_THREAD', 'answered "REPLACE_THREAD" in place of "replaceThread" or "shutdownClient"'],
+    ['nothing', () => undefined, 'answered undefined in place of'],
+    ['a promise', () => Promise.reject(new Error('late')), 'answered a promise in place of'],
+    [
+      'with an error of its own',
+      () => {
+        throw new Error('in the handler');
+      },
+      'failed: in the handler',
+    ],
+  ])('stops the instance when the handler answers %s, and its error says so', async (_what, handler, told) => {
     apps = new MemoryApps();
     apps.kafka.createTopic('in', 1);
     apps.kafka.createTopic('out', 1);
     const app = await apps.running(failing());
-    app.setUncaughtErrorHandler(() => 'restart' as never);
+    const errors: Error[] = [];
+    app.on('error', (error) => errors.push(error));
+    app.setUncaughtErrorHandler(handler as never);
     apps.kafka.produce('in', [record('bad')]);
     await until('it has stopped', () => app.state === 'error');
-    expect(apps.logged.some(({ message }) => message.includes('answered none of replaceThread, shutdownClient, shutdownApplication'))).toBe(
-      true,
+    expect(errors).toMatchObject([
+      { code: 'MILL_PROCESSING', message: expect.stringContaining(told), details: { topic: 'in', offset: 0 } },
+    ]);
+    expect(errors[0]?.message.split('[MILL_PROCESSING]')).toHaveLength(2);
+    expect(errors[0]?.cause).toMatchObject({ code: 'MILL_PROCESSING' });
+  });
+
+  it('refuses handlers and listeners that are none, and events that there are not', async () => {
+    apps = new MemoryApps();
+    apps.kafka.createTopic('in', 1);
+    apps.kafka.createTopic('out', 1);
+    const app = await apps.running(failing());
+    const refused = (message: string) =>
+      expect.objectContaining({ code: 'MILL_CONFIG_INVALID', message: expect.stringContaining(message) });
+    expect(() => app.setUncaughtErrorHandler('replaceThread' as never)).toThrow(
+      refused('setUncaughtErrorHandler: the handler must be a function, not "replaceThread".'),
     );
+    expect(() => app.on('stat' as never, () => undefined)).toThrow(
+      refused('on: the event must be "state" or "error" or "group", not "stat".'),
+    );
+    expect(() => app.on('state', undefined as never)).toThrow(refused('on: the listener must be a function, not undefined.'));
+    expect(() => app.setRestoreListener(undefined as never)).toThrow(refused('setRestoreListener: the listener must be an object'));
+    expect(() => app.setStandbyUpdateListener(5 as never)).toThrow(refused('setStandbyUpdateListener: the listener must be an object'));
+    await app.close();
   });
 });

@@ -261,10 +261,10 @@ describe('operator state is refused', () => {
     await harness.close();
   };
 
-  it('when it is not declared, whatever its name', async () => {
+  it('when it is not declared, or with another descriptor of its name', async () => {
     const stranger: OperatorListStateDescriptor<string> = operatorListState<string>('waiting');
     await expect(used((context) => ({ process: () => void context.operatorState(stranger) }))).rejects.toMatchObject({
-      message: expect.stringContaining('operator state waiting is not declared'),
+      message: expect.stringContaining('operator state waiting is declared with another descriptor of that name'),
     });
     await expect(used((context) => ({ process: () => void context.operatorState(undefined as never) }))).rejects.toThrow(/not declared/);
   });

@@ -231,7 +231,11 @@ describe('a query server', () => {
       ['/stores/per-second/window?key=a&start=soon', 400, 'MILL_QUERY_INVALID'],
       ['/stores/totals/key?key=1.5', 400, 'MILL_QUERY_INVALID'],
       ['/stores/totals/key?key=9223372036854775808', 400, 'MILL_QUERY_INVALID'],
-      ['/stores/counts/key?key=a&partition=7', 503, 'MILL_STORE_NOT_LOCAL'],
+      // Not 503: however often it is asked again, there is no such partition.
+      ['/stores/counts/key?key=a&partition=77', 400, 'MILL_QUERY_INVALID'],
+      ['/stores/counts/range?partition=2', 400, 'MILL_QUERY_INVALID'],
+      ['/stores/countries/key?key=a&partition=1', 400, 'MILL_QUERY_INVALID'],
+      ['/stores/%FF/key?key=a', 400, 'BAD_REQUEST'],
       ['/stores/counts/key?key=a&atLeast={"clicks":{"0":99,"1":99}}', 503, 'MILL_STORE_NOT_UP_TO_BOUND'],
       ['/else', 404, 'NOT_FOUND'],
     ] as const;
@@ -321,5 +325,12 @@ describe('a query server', () => {
     const app = new StreamsApp(topology(), { applicationId: 'app', bootstrapServers: 'memory:9092' });
     const server = createQueryServer(app, options as QueryServerOptions);
     await expect(server).rejects.toMatchObject({ code: 'MILL_CONFIG_INVALID', message: expect.stringContaining(message) });
+  });
+
+  it.each([[{}], [undefined], ['app']])('does not start for what is no app: %j', async (app) => {
+    await expect(createQueryServer(app as never, { port: 0 })).rejects.toMatchObject({
+      code: 'MILL_CONFIG_INVALID',
+      message: expect.stringContaining('createQueryServer: the app must be a StreamsApp'),
+    });
   });
 });

@@ -3,6 +3,7 @@ import type { MaybeAsync } from '../../bytes/maybe-async.js';
 import { MillraceError } from '../../errors.js';
 import { keyValueStore } from '../connected-store.js';
 import type { OperatorContext } from '../operator.js';
+import { undeclaredState } from '../undeclared-state.js';
 import { requireMapKey } from '../state/map-key.js';
 import type { MapStateDescriptor } from '../state/state-descriptor.js';
 import type { BroadcastState, ReadonlyBroadcastState } from './broadcast-state.js';
@@ -113,11 +114,7 @@ export class BroadcastStates {
   private table<UK, UV>(descriptor: MapStateDescriptor<UK, UV>): BroadcastTable<UK, UV> {
     const table = this.tables.get(descriptor);
     if (table !== undefined) return table as unknown as BroadcastTable<UK, UV>;
-    const names = [...this.tables.keys()].map((declared) => (declared as { readonly name: string }).name).join(', ') || 'none';
-    throw new MillraceError(
-      'MILL_TOPOLOGY_UNKNOWN_STORE',
-      `${this.node}: broadcast state ${String((descriptor as { readonly name?: unknown } | undefined)?.name)} is not declared: name its descriptor in the \`states\` of \`broadcast\` (declared are: ${names}).`,
-      { details: { node: this.node } },
-    );
+    const declared = [...this.tables.keys()] as { readonly name: string }[];
+    throw undeclaredState(`${this.node}: broadcast state`, descriptor, '`states` of `broadcast`', declared, { node: this.node });
   }
 }

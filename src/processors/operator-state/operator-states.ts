@@ -3,6 +3,7 @@ import { MillraceError } from '../../errors.js';
 import { keyValueStore } from '../connected-store.js';
 import type { ForwardScope } from '../forward-scope.js';
 import type { OperatorContext } from '../operator.js';
+import { undeclaredState } from '../undeclared-state.js';
 import { OperatorList } from './operator-list.js';
 import type { OperatorListState } from './operator-list-state.js';
 import type { AnyOperatorStateDescriptor, OperatorListStateDescriptor } from './operator-state-descriptor.js';
@@ -24,7 +25,7 @@ export class OperatorStates {
     private readonly declared: readonly OperatorStateStore[],
   ) {}
 
-  /** @throws MILL_TOPOLOGY_UNKNOWN_STORE when the state is not declared */
+  /** @throws MILL_TOPOLOGY_UNKNOWN_STORE when the state is not declared; MILL_TOPOLOGY_INVALID when it is, with another descriptor */
   list<V>(descriptor: OperatorListStateDescriptor<V>): OperatorListState<V> {
     const list = this.lists.get(descriptor) ?? this.opened(descriptor);
     this.lists.set(descriptor, list);
@@ -69,12 +70,7 @@ export class OperatorStates {
 
   private undeclared(descriptor: unknown): MillraceError {
     const { nodeName } = this.context;
-    const names = this.declared.map((one) => one.descriptor.name).join(', ') || 'none';
-    const name = String((descriptor as { readonly name?: unknown } | null | undefined)?.name);
-    return new MillraceError(
-      'MILL_TOPOLOGY_UNKNOWN_STORE',
-      `${nodeName}: operator state ${name} is not declared: name its descriptor in the \`operatorStates\` of the operator (declared are: ${names}).`,
-      { details: { node: nodeName, state: name } },
-    );
+    const declared = this.declared.map((one) => one.descriptor);
+    return undeclaredState(`${nodeName}: operator state`, descriptor, '`operatorStates` of the operator', declared, { node: nodeName });
   }
 }

@@ -5,6 +5,7 @@
  */
 import { MillraceError } from '../../errors.js';
 import type { TimestampedKeyValueStore } from '../../stores/store.js';
+import { undeclaredState } from '../undeclared-state.js';
 import type { ExpiredRows } from './expired-rows.js';
 import { noNamespace, type KeyedStateBackend, type StateRow, type StateRows } from './keyed-state-backend.js';
 import { statePrefix, type StateAddress } from './state-address.js';
@@ -52,12 +53,7 @@ export class StoreKeyedStateBackend implements KeyedStateBackend {
 
   rows<R extends StateRow>(descriptor: AnyStateDescriptor): StateRows<R> {
     if (!this.declared.includes(descriptor)) {
-      const names = this.declared.map(({ name }) => name).join(', ') || 'none';
-      throw new MillraceError(
-        'MILL_TOPOLOGY_UNKNOWN_STORE',
-        `State ${descriptor.name} is not declared: name its descriptor in the operator's \`states\` (declared are: ${names}).`,
-        { details: { state: descriptor.name } },
-      );
+      throw undeclaredState('State', descriptor, "operator's `states`", this.declared);
     }
     const { name: state } = descriptor;
     const { store } = this;

@@ -241,6 +241,14 @@ describe('keyed state over a store', () => {
     const { store } = await stored(null);
     const states = new KeyedStates(new StoreKeyedStateBackend(store, [value], () => 0), () => 0);
     expect(() => states.state(list)).toThrow(/State list is not declared/);
+    // Made anew under the same name, as is the habit with Flink.
+    const anew = valueState(value.name);
+    expect(() => states.state(anew)).toThrow(
+      expect.objectContaining({
+        code: 'MILL_TOPOLOGY_INVALID',
+        message: expect.stringContaining(`State ${value.name} is declared with another descriptor of that name: make the descriptor once`),
+      }),
+    );
   });
 
   it('keeps timers beside it, and gives them back after a restart', async () => {
