@@ -5,6 +5,7 @@
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 import { ForwardScope } from './forward-scope.js';
+import { notForwarded } from './forwarded-record.js';
 import type { Operator, OperatorContext, OperatorSupplier } from './operator.js';
 import { noOperatorStates, type OperatorStateStore } from './operator-state/operator-states.js';
 import type { FixedKeyProcessor, FixedKeyProcessorContext, FixedKeyRecord } from './processor.js';
@@ -68,10 +69,12 @@ class FixedKeyContext<K, VOut> extends BaseUserContext implements FixedKeyProces
   }
 
   forward(record: Parameters<FixedKeyProcessorContext<K, VOut>['forward']>[0], child?: string): MaybeAsync {
+    const { value } = record;
+    if (value === undefined) throw notForwarded(record, ['value']);
     const key: unknown = record.key === undefined ? this.key : record.key;
     if (key === undefined) throw this.refusal('forwards a value in a timer without a key: name that of a record kept from before');
     if (this.key !== undefined && !Object.is(key, this.key)) throw this.refusal('forwards another key than that of the record in work');
-    return this.scope.forward(this.target(child), key, record.value, record.timestamp, record.headers);
+    return this.scope.forward(this.target(child), key, value, record.timestamp, record.headers);
   }
 
   private refusal(what: string): MillraceError {

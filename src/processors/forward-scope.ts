@@ -6,6 +6,7 @@
  */
 import { headersFault, noHeaders, type Headers } from '../bytes/headers.js';
 import type { MaybeAsync } from '../bytes/maybe-async.js';
+import { shown } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 import type { Downstream, OperatorContext } from './operator.js';
 import { initAtOnce } from './result-at-once.js';
@@ -59,16 +60,20 @@ export class ForwardScope {
       );
     }
     const time = timestamp ?? this.timestamp;
-    if (!(time >= 0)) {
-      throw new MillraceError('MILL_INVALID_TIMESTAMP', `Processor ${this.context.nodeName} forwards a record with timestamp ${time}.`, {
-        details: { node: this.context.nodeName, timestamp: time },
-      });
-    }
+    if (!(time >= 0) || (time !== this.timestamp && !Number.isSafeInteger(time))) throw this.notATime(time);
     const theirs = headers ?? this.headers;
     if (theirs !== this.headers) this.requireHeaders(theirs);
     if (this.pending !== null) return this.track(this.after(this.pending, target, key, value, time, theirs));
     const sent = this.send(target, key, value, time, theirs);
     return sent === undefined ? undefined : this.track(sent);
+  }
+
+  private notATime(time: unknown): MillraceError {
+    return new MillraceError(
+      'MILL_INVALID_TIMESTAMP',
+      `Processor ${this.context.nodeName} forwards a record with timestamp ${shown(time)}: it takes whole milliseconds since 1970.`,
+      { details: { node: this.context.nodeName, timestamp: time } },
+    );
   }
 
   private requireHeaders(headers: unknown): void {

@@ -21,7 +21,7 @@ export interface WrappedProcessor {
 /** What runs around one processor of one task. Each part is optional; what it does not call `proceed` for does not happen. */
 export interface ProcessorAround {
   /**
-   * Around each record. `value` is what the engine hands on: between table operators a `Change`. Return or await what `proceed` gives. Of an asynchronous operator it
+   * Around each record. `value` is what the engine hands on: between table operators a `Change`. Hand all three arguments on to `proceed`; return or await what it gives. Of an asynchronous operator it
    * runs around the taking in; what is made of the result of its call is for `result`.
    */
   process?(
@@ -60,7 +60,10 @@ export class WrappedOperator implements EveryMember {
     private readonly operator: Operator,
     private readonly around: ProcessorAround,
   ) {
-    this.proceed = (key, value, timestamp) => operator.process(key, value, timestamp);
+    this.proceed = (key, value, timestamp: number | undefined) => {
+      if (key === undefined || value === undefined || timestamp === undefined) throw notProceeded();
+      return operator.process(key, value, timestamp);
+    };
     this.proceedFlush = () => operator.flush?.();
   }
 
@@ -125,6 +128,13 @@ export class WrappedOperator implements EveryMember {
     }
     return closing.then(() => this.around.closed?.());
   }
+}
+
+/** An undefined value would go on as a tombstone. */
+function notProceeded(): TypeError {
+  return new TypeError(
+    'the process of a processorWrapper called proceed without key, value and timestamp: hand on what it got, null for none',
+  );
 }
 
 /** Every member that such work may have, for the same reason. */

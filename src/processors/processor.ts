@@ -65,7 +65,12 @@ export interface ProcessingContext {
 
 /** What a processor can do. */
 export interface ProcessorContext<KOut, VOut> extends ProcessingContext, OperatorStateAccess {
-  /** Sends a record to all children, or to the child of that name. Missing fields are those of the record in work. */
+  /**
+   * Sends a record to all children, or to the child of that name. `timestamp` (whole ms since the epoch) and `headers` are those of the record in work when left out.
+   *
+   * @throws TypeError for a key or value that is missing or undefined (null is one), and for headers whose values are neither bytes nor null: it fails the record, like an error of the
+   * processor; MILL_INVALID_TIMESTAMP
+   */
   forward(
     record: { readonly key: KOut; readonly value: VOut; readonly timestamp?: number; readonly headers?: Headers },
     child?: string,
@@ -106,7 +111,7 @@ export interface FixedKeyProcessorContext<K, VOut> extends ProcessingContext, Op
    * Sends a value under the key of the record in work to all children, or to the child of that name. In a timer there is no such record: there `key` must be that of a record
    * kept from before.
    *
-   * @throws MILL_KEY_CHANGED when `key` is another one, or a timer names none
+   * @throws MILL_KEY_CHANGED when `key` is another one, or a timer names none; else as `ProcessorContext.forward`
    */
   forward(
     record: { readonly key?: FixedKey<K>; readonly value: VOut; readonly timestamp?: number; readonly headers?: Headers },

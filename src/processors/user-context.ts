@@ -8,6 +8,7 @@ import { noOperatorStates, OperatorStates, type OperatorStateStore } from './ope
 import { checkTimer } from './checked-timer.js';
 import { connectedStore } from './connected-store.js';
 import type { ForwardScope } from './forward-scope.js';
+import { notForwarded } from './forwarded-record.js';
 import type { Cancellable, Downstream, OperatorContext, ScheduleOptions } from './operator.js';
 import { systemRandomness } from './randomness.js';
 import { readOnlyStore } from './read-only-store.js';
@@ -89,6 +90,8 @@ export abstract class BaseUserContext implements ProcessingContext, OperatorStat
 
 export class UserContext<KOut, VOut> extends BaseUserContext implements ProcessorContext<KOut, VOut> {
   forward(record: Parameters<ProcessorContext<KOut, VOut>['forward']>[0], child?: string): MaybeAsync {
-    return this.scope.forward(this.target(child), record.key, record.value, record.timestamp, record.headers);
+    const { key, value } = record;
+    if (key === undefined || value === undefined) throw notForwarded(record, ['key', 'value']);
+    return this.scope.forward(this.target(child), key, value, record.timestamp, record.headers);
   }
 }
