@@ -20,6 +20,7 @@ import {
   memoryShares,
   type MemoryShares,
 } from './memory-shares.js';
+import { connectionFaults, serversOf } from './connection-options.js';
 import { brokersOptions, decidedByTheBroker, resolvedProtocol } from './brokers-options.js';
 import { heapOfThreads, threadLimitFaults, type ThreadResourceLimits } from './thread-limits.js';
 import { nameFault } from '../topology/resource-name.js';
@@ -326,16 +327,7 @@ function findFaults(config: StreamsConfig): string[] {
   if (typeof config.applicationId !== 'string' || !/^(?!\.{1,2}$)[\w.-]{1,200}$/.test(config.applicationId)) {
     faults.push('applicationId must be 1 to 200 letters, digits, ".", "_" or "-", and not "." or ".."');
   }
-  const servers = serversOf(config.bootstrapServers);
-  if (servers.length === 0 || servers.some((server) => !/^.+:\d{1,5}$/.test(server)))
-    faults.push('bootstrapServers must name at least one host:port');
-  ofKind(
-    faults,
-    config,
-    'applicationServer',
-    'host:port or null',
-    (value) => value === null || (typeof value === 'string' && /^.+:\d{1,5}$/.test(value)),
-  );
+  faults.push(...connectionFaults(config));
   ofKind(faults, config, 'clientTags', 'at most 5 tags, names of 1 to 20 characters with values of 1 to 30', isTags);
   ofKind(
     faults,
@@ -367,9 +359,7 @@ function findFaults(config: StreamsConfig): string[] {
     'a topic name or null',
     (value) => value === null || (typeof value === 'string' && nameFault(value) === null),
   );
-  ofKind(faults, config, 'ssl', 'true, false or an object', (value) => typeof value === 'boolean' || isObject(value));
   ofKind(faults, config, 'processorWrapper', 'a function', (value) => typeof value === 'function');
-  ofKind(faults, config, 'sasl', 'an object', isObject);
   ofKind(faults, config, 'logger', 'a logger with debug, info, warn, error and child', isLogger);
   for (const key of ['defaultKeySerde', 'defaultValueSerde'] as const) ofKind(faults, config, key, 'a serde', isSerde);
   oneOf(faults, config, 'processingGuarantee', ['exactly_once', 'at_least_once']);
@@ -425,11 +415,6 @@ function findFaults(config: StreamsConfig): string[] {
 function meant(key: string): string {
   const near = nearest(key, [...known]);
   return near === null ? '' : `; did you mean ${near}?`;
-}
-
-function serversOf(servers: unknown): string[] {
-  const list: unknown[] = typeof servers === 'string' ? servers.split(',') : Array.isArray(servers) ? servers : [];
-  return list.map((server) => String(server).trim()).filter((server) => server !== '');
 }
 
 function oneOf<K extends keyof StreamsConfig>(faults: string[], config: StreamsConfig, key: K, allowed: readonly unknown[]): void {

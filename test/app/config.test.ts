@@ -115,7 +115,7 @@ describe('defaults', () => {
       deadLetterTopic: 'dlq',
       clientId: 'me',
       ssl: true,
-      sasl: { mechanism: 'plain' },
+      sasl: { mechanism: 'plain', username: 'me', password: 'secret' },
       requestTimeout: 5000,
       logger: silentLogger,
     };
@@ -216,6 +216,14 @@ describe('faults', () => {
     [{ bootstrapServers: 'localhost' }, 'bootstrapServers must name'],
     [{ bootstrapServers: ['a:1', 'b'] }, 'bootstrapServers must name'],
     [{ bootstrapServers: undefined }, 'bootstrapServers must name'],
+    [{ bootstrapServers: 'a:99999' }, 'bootstrapServers must name host:port, with a port from 1 to 65535, which "a:99999" is not'],
+    [{ bootstrapServers: 'a:0' }, 'bootstrapServers must name host:port, with a port from 1 to 65535, which "a:0" is not'],
+    [
+      { bootstrapServers: 'http://a:9092' },
+      'bootstrapServers must name host:port, with a port from 1 to 65535, which "http://a:9092" is not',
+    ],
+    [{ bootstrapServers: ['a:1', 'a b:2'] }, 'bootstrapServers must name host:port, with a port from 1 to 65535, which "a b:2" is not'],
+    [{ applicationServer: 'http://a:80' }, 'applicationServer must be host:port'],
     [{ processingGuarantee: 'at_most_once' }, 'processingGuarantee must be one of exactly_once, at_least_once'],
     [{ compressionType: 'deflate' }, 'compressionType must be one of none, gzip, snappy, lz4, zstd'],
     [{ storeEngine: 'rocksdb' }, 'storeEngine must be one of'],
@@ -306,6 +314,17 @@ describe('faults', () => {
     [{ restart: { strategy: 'fixedDelay', attempt: 2 } }, 'restart.attempt is not an option of "fixedDelay"; did you mean attempts?'],
     [{ ssl: 3 }, 'ssl must be'],
     [{ sasl: 'x' }, 'sasl must be an object'],
+    [{ sasl: {} }, 'sasl.mechanism must be one of plain, scram-sha-256, scram-sha-512, aws, oauthbearer'],
+    [
+      { sasl: { mechanism: 'foo' } },
+      'sasl.mechanism must be one of plain, scram-sha-256, scram-sha-512, aws, oauthbearer, unless there is an authenticationProvider',
+    ],
+    [{ sasl: { mechanism: 'plain', username: 'a' } }, 'sasl.password must be a text that is not empty, for the mechanism plain'],
+    [{ sasl: { mechanism: 'SCRAM-SHA-512', password: 'a' } }, 'sasl.username must be a text'],
+    [{ sasl: { mechanism: 'oauthbearer' } }, 'sasl.oauthBearerProvider must be a function'],
+    [{ sasl: { mechanism: 'aws', accessKeyId: 'a', authorizationIdentity: 'b' } }, 'sasl.secretAccessKey must be a text'],
+    [{ ssl: { ca: '/etc/ca.pem' } }, 'ssl.ca must be the content of a PEM file'],
+    [{ ssl: { key: ['/etc/key.pem'] } }, 'ssl.key must be the content of a PEM file'],
     [{ logger: {} }, 'logger must be a logger'],
     [{ defaultKeySerde: {} }, 'defaultKeySerde must be a serde'],
     [{ replicationFactor: 0 }, 'replicationFactor must be'],
@@ -320,6 +339,26 @@ describe('faults', () => {
 
   it('do not include a long commit interval without transactions', () => {
     expect(faultsOf({ processingGuarantee: 'at_least_once', commitInterval: 60_000 })).toEqual([]);
+  });
+});
+
+describe('ssl and sasl', () => {
+  it('are taken as kafkajs and node:tls take them', () => {
+    const pem = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----';
+    const taken: object[] = [
+      { sasl: { mechanism: 'PLAIN', username: 'me', password: 'secret' } },
+      { sasl: { mechanism: 'oauthbearer', oauthBearerProvider: () => Promise.resolve({ value: 'token' }) } },
+      { sasl: { mechanism: 'mine', authenticationProvider: () => ({ authenticate: () => undefined }) } },
+      { sasl: { mechanism: 'aws', authorizationIdentity: 'a', accessKeyId: 'b', secretAccessKey: 'c' } },
+      { ssl: { ca: [pem], cert: Buffer.from('any'), key: [{ pem, passphrase: 'x' }], servername: 'a' } },
+      { ssl: {} },
+    ];
+    for (const options of taken) expect(() => resolveConfig({ ...least, ...options })).not.toThrow();
+  });
+
+  it('are never shown', () => {
+    const sasl = { mechanism: 'plain', username: 'me', pasword: 'secret' };
+    expect(() => resolveConfig({ ...least, sasl, ssl: { key: 'secret' } })).toThrow(/^((?!secret).)*$/s);
   });
 });
 
