@@ -80,6 +80,7 @@ export type {
 } from './runtime/error-policy.js';
 export { serdes } from './serdes/serdes.js';
 export type { DefaultSerdes, Serde, SerdeUse } from './serdes/serde.js';
+export type { ResultSerde, SerdeFor, SerdeOfAnything, Widened } from './serdes/serde-for.js';
 export type { InPlaceSerde } from './serdes/in-place-serde.js';
 export type { RegistryClient, RegistryConnection } from './serdes/registry/registry-client.js';
 export type { RegistrySerdeOptions } from './serdes/registry/registry-serde.js';
@@ -130,6 +131,7 @@ export type {
   Awaitable,
   FlatRecordMapper,
   FlatValueMapper,
+  Given,
   GlobalTableJoiner,
   Initializer,
   Predicate,

@@ -1,14 +1,14 @@
 import type { AsyncCall } from '../processors/async/async-operator.js';
 import type { AsyncCallOptions } from '../processors/async/async-options.js';
-import type { Serde } from '../serdes/serde.js';
+import type { SerdeFor } from '../serdes/serde-for.js';
 import type { NamedOptions, ProcessOptions, RecordOptions, ValueOptions } from './options.js';
 
 /** How an asynchronous operator calls its function. `name` also names the store of unfinished records: `<name>-unfinished`. */
 export interface AsyncOptions<K, V> extends NamedOptions, AsyncCallOptions {
   /** Serde of the records that come in, for the store of those that are unfinished at a commit. Default: the serde that the stream carries, else the app's. */
-  readonly inputKeySerde?: Serde<K>;
+  readonly inputKeySerde?: SerdeFor<K>;
   /** The same for their values. */
-  readonly inputValueSerde?: Serde<V>;
+  readonly inputValueSerde?: SerdeFor<V>;
 }
 
 /** Of `mapValuesAsync` and `flatMapValuesAsync`. */
@@ -30,7 +30,7 @@ export interface LookupCacheOptions<VL> {
   /** Keys in the cache of each task, those without a row too; beyond that the oldest leave. Default 10 000. */
   readonly maxRows?: number;
   /** Serde of the rows. It must give back what it was given: else MILL_SERDE, when the row is found. Each record gets a row of its own, as the serde gives it back. Default: JSON. */
-  readonly valueSerde?: Serde<VL>;
+  readonly valueSerde?: SerdeFor<VL>;
 }
 
 /** Of `lookupJoin` and `leftLookupJoin`. */
@@ -38,7 +38,7 @@ export interface LookupJoinOptions<K, V, KL, VL, VR> extends AsyncOptions<K, V>,
   /** The key to look up; null joins nothing. */
   keyOf(value: V, key: K): KL | null;
   /** Serde of the keys looked up, for the cache and to tell objects apart. Default: JSON. */
-  readonly lookupKeySerde?: Serde<KL>;
+  readonly lookupKeySerde?: SerdeFor<KL>;
   /** Default: only records that ask for a key while it is being asked for share the call. */
   readonly cache?: LookupCacheOptions<VL>;
   /**

@@ -7,6 +7,7 @@ import { checkedName } from './checked-name.js';
 import type { StreamState } from './dsl-context.js';
 import { asyncNode, type AsyncNode } from './graph/async-node.js';
 import type { StreamGraph } from './graph/stream-graph.js';
+import { serdeOf } from '../serdes/serde-for.js';
 
 /** What makes an asynchronous operator: its work, for each task, and the stores that it has beside that of unfinished records. */
 export interface AsyncParts<K, V, R> {
@@ -27,8 +28,8 @@ export function addAsync<K, V, R>(
 ): AsyncNode {
   const name = graph.nameOr(checkedName(options), namePrefix);
   const rules = callRules(name, options);
-  const keySerde = options.inputKeySerde ?? stream.keySerde;
-  const valueSerde = options.inputValueSerde ?? stream.valueSerde;
+  const keySerde = serdeOf(options.inputKeySerde) ?? stream.keySerde;
+  const valueSerde = serdeOf(options.inputValueSerde) ?? stream.valueSerde;
   const storeName = (suffix: string): string => graph.derivedName(`${name}-${suffix}`, graph.isGenerated(name));
   const store: StoreSpec = Object.freeze({
     name: storeName('unfinished'),

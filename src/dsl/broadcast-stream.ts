@@ -1,18 +1,18 @@
 /** The public API of broadcast streams: every record reaches every task of the streams that they are connected to. */
 import type { BroadcastProcessor, KeyedBroadcastProcessor } from '../processors/broadcast/broadcast-processor.js';
 import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js';
-import type { Serde } from '../serdes/serde.js';
+import type { SerdeFor } from '../serdes/serde-for.js';
 import type { KStream } from './kstream.js';
-import type { NamedOptions, OperatorStatesOption, RecordOptions } from './options.js';
+import type { NamedOptions, OperatorStatesOption, ForwardedOptions } from './options.js';
 
 /** For `KStream.broadcast`. `name` names the topic that carries the records to all tasks: `<applicationId>-<name>-broadcast-repartition`. */
 export interface BroadcastOptions<K, V> extends NamedOptions {
   /** The broadcast states that the records write: map states without a time to live, each of its own name. */
   readonly states: readonly AnyStateDescriptor[];
   /** Default: the serde that the stream carries, else the app's. */
-  readonly keySerde?: Serde<K>;
+  readonly keySerde?: SerdeFor<K>;
   /** Default: the one known for the stream, else the app's. */
-  readonly valueSerde?: Serde<V>;
+  readonly valueSerde?: SerdeFor<V>;
 }
 
 /** A stream whose records go to every task: `KStream.broadcast`. It has one use: `connect`. */
@@ -23,10 +23,10 @@ export interface BroadcastStream<K, V> {
 }
 
 /** For `BroadcastConnectedStream.process`. */
-export type BroadcastProcessOptions<KR, VR> = RecordOptions<KR, VR> & OperatorStatesOption;
+export type BroadcastProcessOptions<KR, VR> = ForwardedOptions<KR, VR> & OperatorStatesOption;
 
 /** For `KeyedBroadcastConnectedStream.process`. */
-export interface KeyedBroadcastProcessOptions<KR, VR> extends RecordOptions<KR, VR>, OperatorStatesOption {
+export interface KeyedBroadcastProcessOptions<KR, VR> extends ForwardedOptions<KR, VR>, OperatorStatesOption {
   /** All keyed states that the processor asks for; broadcast states are those of `broadcast`. */
   readonly states?: readonly AnyStateDescriptor[];
 }

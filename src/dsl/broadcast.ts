@@ -31,6 +31,7 @@ import type { KStream } from './kstream.js';
 import { shapes } from './option-shapes.js';
 import type { RecordOptions } from './options.js';
 import { prefix } from './prefixes.js';
+import { serdeOf } from '../serdes/serde-for.js';
 
 /** What a broadcast stream is: its handle shows nothing of it. */
 export interface BroadcastFields {
@@ -57,8 +58,8 @@ export function broadcastStream<K, V>(
     name: `${topic}-source`,
     topic,
     sinkName: `${topic}-sink`,
-    keySerde: options.keySerde ?? state.keySerde,
-    valueSerde: options.valueSerde ?? state.valueSerde,
+    keySerde: serdeOf(options.keySerde) ?? state.keySerde,
+    valueSerde: serdeOf(options.valueSerde) ?? state.valueSerde,
     namedAfter,
   });
   const stream: BroadcastStream<K, V> = Object.freeze({ kind: 'broadcast' });
@@ -143,7 +144,8 @@ function addConnected<KR, VR>(
   options: RecordOptions<KR, VR>,
 ): KStream<KR, VR> {
   const { graph } = context;
-  const { keySerde = null, valueSerde = null } = options;
+  const keySerde = serdeOf(options.keySerde) ?? null;
+  const valueSerde = serdeOf(options.valueSerde) ?? null;
   const { sources } = input;
   graph.add(topic, [parent]);
   const side = operatorNode(`${operator.name}-broadcast`, broadcastSideOperator());

@@ -8,6 +8,7 @@ import { slidingAggregateOperator } from '../processors/sliding-aggregate.js';
 import { streamAggregateOperator } from '../processors/stream-aggregate.js';
 import type { Aggregator, Initializer, SessionMerger } from '../processors/user-functions.js';
 import { windowAggregateOperator } from '../processors/window-aggregate.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { SessionWindows } from '../time/session-windows.js';
@@ -54,8 +55,8 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
     checkOptions('aggregate', options, shapes.table);
     requireFunction('aggregate: the initializer', initializer);
     const { materialized, emit } = options;
-    const keySerde = this.#keySerde(materialized?.keySerde);
-    const valueSerde = materialized?.valueSerde ?? null;
+    const keySerde = this.#keySerde(serdeOf(materialized?.keySerde));
+    const valueSerde = serdeOf(materialized?.valueSerde) ?? null;
     const store = tableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, options);
     const first = defined('aggregate: the initializer', initializer);
     const common = { storeName: store.name, initializer: first, emit: emit ?? null, valueSerde: store.valueSerde };
@@ -88,8 +89,8 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
   ): KTable<Windowed<K>, A> {
     checkOptions('aggregate', options, shapes.cogroupedWindow);
     const { materialized, emit, late } = options;
-    const keySerde = this.#keySerde(materialized?.keySerde);
-    const valueSerde = materialized?.valueSerde ?? null;
+    const keySerde = this.#keySerde(serdeOf(materialized?.keySerde));
+    const valueSerde = serdeOf(materialized?.valueSerde) ?? null;
     const store = windowTableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, options, windows);
     const common = {
       storeName: store.name,
@@ -121,8 +122,8 @@ export class CogroupedKStreamImpl<K, A> implements CogroupedKStream<K, A> {
   ): KTable<Windowed<K>, A> {
     checkOptions('aggregate', options, shapes.cogroupedWindow);
     const { materialized, emit, late } = options;
-    const keySerde = this.#keySerde(materialized?.keySerde);
-    const valueSerde = materialized?.valueSerde ?? null;
+    const keySerde = this.#keySerde(serdeOf(materialized?.keySerde));
+    const valueSerde = serdeOf(materialized?.valueSerde) ?? null;
     const store = windowTableStore(this.#context.graph, prefix.cogroupAggregate, materialized, { keySerde, valueSerde }, options, windows);
     const common = {
       storeName: store.name,

@@ -11,6 +11,7 @@ import { foreignKeySendOperator } from '../processors/foreign-key-send.js';
 import { foreignKeySubscribeOperator } from '../processors/foreign-key-subscribe.js';
 import type { RowJoiner } from '../processors/user-functions.js';
 import { bytesSerde } from '../serdes/bytes.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import { subscriptionResponseSerde, subscriptionSerde, type Subscription, type SubscriptionResponse } from '../serdes/subscription.js';
 import type { StoreSpec } from '../stores/store.js';
@@ -165,8 +166,8 @@ class ForeignKeyJoin<K, V, KO, VO, VR> {
     );
     graph.add(resolve, [responses]);
     const name = graph.suffixedOr(given, '-result', prefix.foreignKeyOutput);
-    const keySerde = materialized?.keySerde ?? leftTable.keySerde;
-    const valueSerde = materialized?.valueSerde ?? null;
+    const keySerde = serdeOf(materialized?.keySerde) ?? leftTable.keySerde;
+    const valueSerde = serdeOf(materialized?.valueSerde) ?? null;
     const store = tableStore(graph, prefix.foreignKeyOutput, materialized, { keySerde, valueSerde }, this.options);
     const node = streamToTableNode({ name, store, emit: emit ?? null, late: null });
     graph.add(node, [resolve]);

@@ -3,6 +3,7 @@ import { joiningBounds, type IntervalBounds } from '../processors/interval-join/
 import { intervalJoinStates } from '../processors/interval-join/interval-join-engine.js';
 import { resultAtOnce } from '../processors/result-at-once.js';
 import { listSerde } from '../serdes/list.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import type { DslContext } from './dsl-context.js';
 import type { GroupedState } from './grouped-state.js';
@@ -31,7 +32,7 @@ export function addIntervalJoin<K, L, R, O>(
     right,
     supplierOf: (storeName, sides) => intervalJoinOperator({ storeName, bounds: joiningBounds(bounds), buffers, joiner: held, sides }),
   });
-  const joined = results<K, O>(keySerde, options.valueSerde ?? null);
+  const joined = results<K, O>(keySerde, serdeOf(options.valueSerde) ?? null);
   return late === null ? joined : { results: joined, ...late };
 }
 

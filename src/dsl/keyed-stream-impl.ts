@@ -15,6 +15,7 @@ import type { GroupedState } from './grouped-state.js';
 import { keyedStateStore } from './keyed-state-store.js';
 import { addIntervalJoin } from './interval-join.js';
 import type { IntervalBounds } from '../processors/interval-join/interval-bounds.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type {
   IntervalJoinedOptions,
   JoinedAndLate,
@@ -56,7 +57,9 @@ export class KeyedStreamImpl<K, V> implements KeyedStream<K, V> {
     const name = graph.nameOr(given, prefix.keyedProcess);
     checkedSupplier(name, supplier);
     const storeName = given === undefined ? graph.newStoreName(prefix.keyedProcess) : `${given}-state`;
-    const { states = [], keySerde = null, valueSerde = null } = options;
+    const { states = [] } = options;
+    const keySerde = serdeOf(options.keySerde) ?? null;
+    const valueSerde = serdeOf(options.valueSerde) ?? null;
     const store = keyedStateStore(storeName, name, this.#grouped.fields.keySerde, states);
     const { parent, sources } = this.#grouped.inputFor(graph, storeName);
     const operatorStates = addOperatorStates(graph, name, options.operatorStates, states);

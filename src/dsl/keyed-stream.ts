@@ -5,16 +5,16 @@ import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js
 import type { Evictor } from '../processors/windowing/evictor.js';
 import type { Trigger } from '../processors/windowing/trigger.js';
 import type { WindowInfo } from '../processors/windowing/window-context.js';
-import type { Serde } from '../serdes/serde.js';
+import type { ResultSerde, SerdeFor } from '../serdes/serde-for.js';
 import type { Windowed } from '../time/windowed.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
 import type { AppliedAggregateOptions, PlainAggregateOptions } from './applied-aggregate.js';
 import type { BroadcastStream, KeyedBroadcastConnectedStream } from './broadcast-stream.js';
 import type { KStream } from './kstream.js';
-import type { NamedOptions, OperatorStatesOption, RecordOptions, TwoStageOption } from './options.js';
+import type { NamedOptions, OperatorStatesOption, ForwardedOptions, TwoStageOption } from './options.js';
 
 /** For `KeyedStream.process`. */
-export interface KeyedProcessOptions<KR, VR> extends RecordOptions<KR, VR>, OperatorStatesOption {
+export interface KeyedProcessOptions<KR, VR> extends ForwardedOptions<KR, VR>, OperatorStatesOption {
   /** All states by key that the processor asks for. */
   readonly states?: readonly AnyStateDescriptor[];
 }
@@ -32,7 +32,7 @@ export interface WindowOptions<V> {
 /** For operators whose results are those of windows. */
 export interface WindowResultOptions<R> extends NamedOptions {
   /** Serde of the results, carried along. */
-  readonly valueSerde?: Serde<R>;
+  readonly valueSerde?: SerdeFor<R>;
   /** States that the window function uses. */
   readonly states?: readonly AnyStateDescriptor[];
 }
@@ -40,7 +40,7 @@ export interface WindowResultOptions<R> extends NamedOptions {
 /** For `WindowedStream.aggregate`. */
 export interface WindowAggregateOptions<K, Acc, Out, R> extends WindowResultOptions<R>, TwoStageOption {
   /** Of the accumulator, as it is stored. Default: JSON. */
-  readonly accumulatorSerde?: Serde<Acc>;
+  readonly accumulatorSerde?: SerdeFor<Acc>;
   /** Makes the result out of the aggregate's, with what is known of the window: its bounds, `isLate`, `revision`. */
   readonly apply?: (key: K, result: Out, info: WindowInfo) => R;
   /** Clears `windowState` of `apply` when the window ends. */
@@ -68,7 +68,7 @@ export interface ResultsAndLate<K, V, R> {
 /** For `KeyedStream.intervalJoin`. */
 export interface IntervalJoinedOptions<O> extends NamedOptions {
   /** Serde of the results, carried along. */
-  readonly valueSerde?: Serde<O>;
+  readonly valueSerde?: ResultSerde<O>;
 }
 
 /** Results of a join, and the records that came too late to join. */
@@ -81,7 +81,7 @@ export interface JoinedAndLate<K, L, R, O> {
 /** For `KeyedStream.temporalJoin` and `leftTemporalJoin`. */
 export interface TemporalJoinedOptions<O> extends NamedOptions {
   /** Serde of the results, carried along. */
-  readonly valueSerde?: Serde<O>;
+  readonly valueSerde?: ResultSerde<O>;
 }
 
 /** Which records without a partner in their window are joined with null: none, those of this stream, of the other, of both. */
@@ -94,7 +94,7 @@ export interface WindowJoinOptions<O> extends NamedOptions {
   /** How long after its end a window still takes late records, ms of event time. Each of them gives all results of its window anew. Default 0. */
   readonly allowedLateness?: number;
   /** Serde of the results, carried along. */
-  readonly valueSerde?: Serde<O>;
+  readonly valueSerde?: ResultSerde<O>;
 }
 
 /** Results of a join by window, and the records that no window took any more. */

@@ -11,6 +11,7 @@ import { localAggregateOperator } from '../processors/two-stage/local-aggregate.
 import type { AggregateFunction } from '../processors/state/aggregate-function.js';
 import type { Aggregator, Initializer, Reducer } from '../processors/user-functions.js';
 import { countSerde } from '../serdes/count.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import type { SessionWindows } from '../time/session-windows.js';
 import type { SlidingWindows } from '../time/sliding-windows.js';
@@ -95,7 +96,7 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
       (accumulator, value) => aggregate.add(accumulator, value),
       { ...kept, merger },
       'merge',
-    ).mapValues((accumulator) => aggregate.result(accumulator), valueSerde === undefined ? {} : { valueSerde });
+    ).mapValues((accumulator) => aggregate.result(accumulator), valueSerde === undefined ? {} : { valueSerde: serdeOf(valueSerde) });
   }
 
   #aggregate<A>(
@@ -149,8 +150,8 @@ export class KGroupedStreamImpl<K, V> implements KGroupedStream<K, V> {
     const { graph } = this.#context;
     const { materialized, emit } = options;
     const twoStage = twoStageOf(what, options.twoStage, this.#grouped);
-    const keySerde = materialized?.keySerde ?? this.#grouped.fields.keySerde;
-    const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
+    const keySerde = serdeOf(materialized?.keySerde) ?? this.#grouped.fields.keySerde;
+    const valueSerde = serdeOf(materialized?.valueSerde) ?? carriedValueSerde;
     const store = tableStore(graph, operatorPrefix, materialized, { keySerde, valueSerde }, options);
     const common = { storeName: store.name, emit: emit ?? null, valueSerde: store.valueSerde };
     const aggregation = { operatorPrefix, options, store, keySerde, valueSerde };

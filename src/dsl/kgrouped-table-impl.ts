@@ -10,6 +10,7 @@ import { tableRegroupOperator } from '../processors/table-regroup.js';
 import type { Aggregator, Initializer, Reducer, TableGrouper } from '../processors/user-functions.js';
 import { countSerde } from '../serdes/count.js';
 import { serdeOver } from '../serdes/late-serde.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import { checkResourceName } from '../topology/resource-name.js';
 import { requireFunction } from './checked-arguments.js';
@@ -62,7 +63,7 @@ class KGroupedTableImpl<K, V> implements KGroupedTable<K, V> {
     checkOptions('reduce', options, shapes.table);
     requireFunction('reduce: the adder', adder);
     requireFunction('reduce: the subtractor', subtractor);
-    const { valueSerde = null } = this.#options;
+    const valueSerde = serdeOf(this.#options.valueSerde) ?? null;
     return this.#add(prefix.tableReduce, options, valueSerde, (common) =>
       tableReduceOperator({
         ...common,
@@ -100,8 +101,8 @@ class KGroupedTableImpl<K, V> implements KGroupedTable<K, V> {
   ): KTable<K, VR> {
     const { graph } = this.#context;
     const { materialized, emit } = options;
-    const keySerde = materialized?.keySerde ?? this.#options.keySerde ?? null;
-    const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
+    const keySerde = serdeOf(materialized?.keySerde) ?? serdeOf(this.#options.keySerde) ?? null;
+    const valueSerde = serdeOf(materialized?.valueSerde) ?? carriedValueSerde;
     // Kafka Streams names the store of a reduce after the aggregations too.
     const store = tableStore(graph, prefix.tableAggregate, materialized, { keySerde, valueSerde }, options);
     const given = checkedName(options);
@@ -124,7 +125,8 @@ class KGroupedTableImpl<K, V> implements KGroupedTable<K, V> {
   /** Aggregations of a named grouping share one repartition topic; without a name each has its own, named after its store. */
   #repartitionFor(given: string | undefined, storeName: string): TableRepartitionNode {
     const { graph } = this.#context;
-    const { keySerde = null, valueSerde = null } = this.#options;
+    const keySerde = serdeOf(this.#options.keySerde) ?? null;
+    const valueSerde = serdeOf(this.#options.valueSerde) ?? null;
     const sinkName = graph.nameOr(given === undefined ? undefined : `${given}-sink`, prefix.sink);
     const name = graph.nameOr(given === undefined ? undefined : `${given}-source`, prefix.streamSource);
     const namedAfter = this.#options.name ?? storeName;

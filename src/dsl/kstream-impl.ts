@@ -54,6 +54,7 @@ import type { GlobalJoinOptions, KStream, TopicOf } from './kstream.js';
 import type { KTable } from './ktable.js';
 import { printing } from './print.js';
 import type {
+  GroupedByOptions,
   GroupedOptions,
   JoinedOptions,
   KeyOptions,
@@ -78,6 +79,7 @@ import { joinStreams } from './stream-stream-join.js';
 import { joinTable } from './stream-table-join.js';
 import { addToTable } from './to-table.js';
 import { windowedKeyPartitioner } from './windowed-keys.js';
+import { serdeOf } from '../serdes/serde-for.js';
 
 type AnyJoinOptions<K, V, KT, VT, VR> = JoinedOptions<K, V, VR> | GlobalJoinOptions<K, V, KT, VR> | StreamJoinOptions<K, V, VT, VR>;
 
@@ -138,7 +140,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     checkOptions('selectKey', options, shapes.keyed);
     requireFunction('selectKey: the mapper', mapper);
     const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
-    return this.#rekeyed(node, { keySerde: options.keySerde, valueSerde: this.#state.valueSerde ?? undefined });
+    return this.#rekeyed(node, { keySerde: serdeOf(options.keySerde), valueSerde: this.#state.valueSerde ?? undefined });
   }
 
   peek(action: RecordAction<K, V>, options: NamedOptions = {}): KStream<K, V> {
@@ -181,8 +183,8 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   repartition(options: RepartitionedOptions<K, V> = {}): KStream<K, V> {
     checkOptions('repartition', options, shapes.repartitioned);
     const { graph } = this.#context;
-    const keySerde = options.keySerde ?? this.#state.keySerde;
-    const valueSerde = options.valueSerde ?? this.#state.valueSerde;
+    const keySerde = serdeOf(options.keySerde) ?? this.#state.keySerde;
+    const valueSerde = serdeOf(options.valueSerde) ?? this.#state.valueSerde;
     const namedAfter = checkedName(options) ?? graph.newName(prefix.repartition);
     const { partitions, partitioner } = options;
     const node = newRepartition(graph, { namedAfter, keySerde, valueSerde, partitions, partitioner, explicit: true });
@@ -199,8 +201,8 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     checkOptions('to', options, shapes.produced);
     requireTopicOrFunction('to: the topic', topic);
     const { graph } = this.#context;
-    const keySerde = options.keySerde ?? this.#state.keySerde;
-    const valueSerde = options.valueSerde ?? this.#state.valueSerde;
+    const keySerde = serdeOf(options.keySerde) ?? this.#state.keySerde;
+    const valueSerde = serdeOf(options.valueSerde) ?? this.#state.valueSerde;
     const partitioner = options.partitioner ?? windowedKeyPartitioner(keySerde);
     const name = graph.nameOr(checkedName(options), prefix.sink);
     graph.add(sinkGraphNode(name, typeof topic === 'string' ? topic : extractorOf(topic), { keySerde, valueSerde, partitioner }), [
@@ -208,7 +210,7 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     ]);
   }
 
-  groupBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V> = {}): KGroupedStream<KR, V> {
+  groupBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedByOptions<KR, V> = {}): KGroupedStream<KR, V> {
     checkOptions('groupBy', options, shapes.grouped);
     requireFunction('groupBy: the mapper', mapper);
     return this.#context.groupedStream(this.#groupedBy(mapper, options));
@@ -220,8 +222,8 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   }
 
   keyBy(options?: GroupedOptions<K, V>): KeyedStream<K, V>;
-  keyBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<KR, V>): KeyedStream<KR, V>;
-  keyBy<KR>(first: ValueMapper<K, V, KR> | GroupedOptions<K, V> = {}, options: GroupedOptions<KR, V> = {}): unknown {
+  keyBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedByOptions<KR, V>): KeyedStream<KR, V>;
+  keyBy<KR>(first: ValueMapper<K, V, KR> | GroupedOptions<K, V> = {}, options: GroupedByOptions<KR, V> = {}): unknown {
     checkOptions('keyBy', typeof first === 'function' ? options : first, shapes.grouped);
     if (typeof first !== 'function') return new KeyedStreamImpl(this.#context, this.#groupedByKey(first));
     return new KeyedStreamImpl(this.#context, this.#groupedBy(first, options));
@@ -360,12 +362,12 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
     return this.#revalued(addProcessValues(this.#context.graph, this.#state.node, supplier, options), options);
   }
 
-  #groupedBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedOptions<KR, V>): GroupedState<KR, V> {
+  #groupedBy<KR>(mapper: ValueMapper<K, V, KR>, options: GroupedByOptions<KR, V>): GroupedState<KR, V> {
     const node = this.#operator(prefix.selectKey, options, selectKeyOperator(mapper));
     this.#context.graph.keyChanging.add(node);
     return new GroupedState<KR, V>({
-      keySerde: options.keySerde ?? null,
-      valueSerde: options.valueSerde ?? this.#state.valueSerde,
+      keySerde: serdeOf(options.keySerde) ?? null,
+      valueSerde: serdeOf(options.valueSerde) ?? this.#state.valueSerde,
       sources: this.#state.sources,
       repartitionRequired: true,
       node,
@@ -376,8 +378,8 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   #groupedByKey(options: GroupedOptions<K, V>): GroupedState<K, V> {
     const { sources, repartitionRequired, node } = this.#state;
     return new GroupedState<K, V>({
-      keySerde: options.keySerde ?? this.#state.keySerde,
-      valueSerde: options.valueSerde ?? this.#state.valueSerde,
+      keySerde: serdeOf(options.keySerde) ?? this.#state.keySerde,
+      valueSerde: serdeOf(options.valueSerde) ?? this.#state.valueSerde,
       sources,
       repartitionRequired,
       node,
@@ -423,14 +425,15 @@ export class KStreamImpl<K, V> implements KStream<K, V> {
   /** New values under the same keys. */
   #revalued<VR>(node: OperatorNode | AsyncNode, options: ValueOptions<VR>): KStream<K, VR> {
     this.#context.graph.valueChanging.add(node);
-    return this.#context.stream<K, VR>({ ...this.#state, name: node.name, valueSerde: options.valueSerde ?? null, node });
+    return this.#context.stream<K, VR>({ ...this.#state, name: node.name, valueSerde: serdeOf(options.valueSerde) ?? null, node });
   }
 
   /** New keys: equal ones may now lie in different partitions. */
   #rekeyed<KR, VR>(node: OperatorNode | AsyncNode, options: RecordOptions<KR, VR>): KStream<KR, VR> {
     this.#context.graph.keyChanging.add(node);
     const { sources } = this.#state;
-    const { keySerde = null, valueSerde = null } = options;
+    const keySerde = serdeOf(options.keySerde) ?? null;
+    const valueSerde = serdeOf(options.valueSerde) ?? null;
     return this.#context.stream<KR, VR>({ name: node.name, keySerde, valueSerde, sources, repartitionRequired: true, node });
   }
 }

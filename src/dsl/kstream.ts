@@ -5,6 +5,7 @@ import type {
   Awaitable,
   FlatRecordMapper,
   FlatValueMapper,
+  Given,
   GlobalTableJoiner,
   Predicate,
   RecordAction,
@@ -23,6 +24,7 @@ import type { KeyedStream } from './keyed-stream.js';
 import type { AnyJoinable, JoinMistake } from './join-mistake.js';
 import type { KTable } from './ktable.js';
 import type {
+  GroupedByOptions,
   GroupedOptions,
   JoinedOptions,
   KeyOptions,
@@ -80,7 +82,10 @@ export interface KStream<K, V> {
    * @example
    * orders.map((order) => [order.customer, order.total]);
    */
-  map<KR, VR>(mapper: RecordMapper<K, V, KR, VR>, options?: RecordOptions<NoInfer<KR>, NoInfer<VR>>): KStream<KR, VR>;
+  map<KR extends Given<KR>, VR extends Given<VR>>(
+    mapper: RecordMapper<K, V, KR, VR>,
+    options?: RecordOptions<NoInfer<KR>, NoInfer<VR>>,
+  ): KStream<KR, VR>;
 
   /**
    * Makes a new value; the key stays, and with it the partition.
@@ -88,7 +93,7 @@ export interface KStream<K, V> {
    * @example
    * orders.mapValues((order) => order.total, { valueSerde: serdes.double });
    */
-  mapValues<VR>(mapper: ValueMapper<K, V, VR>, options?: ValueOptions<NoInfer<VR>>): KStream<K, VR>;
+  mapValues<VR extends Given<VR>>(mapper: ValueMapper<K, V, VR>, options?: ValueOptions<NoInfer<VR>>): KStream<K, VR>;
 
   /**
    * Makes any number of records out of one, with new keys. Grouping or joining the result repartitions it.
@@ -96,7 +101,10 @@ export interface KStream<K, V> {
    * @example
    * orders.flatMap((order) => order.lines.map((line) => [line.sku, line.quantity] as const));
    */
-  flatMap<KR, VR>(mapper: FlatRecordMapper<K, V, KR, VR>, options?: RecordOptions<NoInfer<KR>, NoInfer<VR>>): KStream<KR, VR>;
+  flatMap<KR extends Given<KR>, VR extends Given<VR>>(
+    mapper: FlatRecordMapper<K, V, KR, VR>,
+    options?: RecordOptions<NoInfer<KR>, NoInfer<VR>>,
+  ): KStream<KR, VR>;
 
   /**
    * Makes any number of values out of one; the key stays.
@@ -104,7 +112,7 @@ export interface KStream<K, V> {
    * @example
    * lines.flatMapValues((line) => line.toLowerCase().split(/\W+/));
    */
-  flatMapValues<VR>(mapper: FlatValueMapper<K, V, VR>, options?: ValueOptions<NoInfer<VR>>): KStream<K, VR>;
+  flatMapValues<VR extends Given<VR>>(mapper: FlatValueMapper<K, V, VR>, options?: ValueOptions<NoInfer<VR>>): KStream<K, VR>;
 
   /**
    * Makes a new key. Grouping or joining the result repartitions it.
@@ -112,7 +120,7 @@ export interface KStream<K, V> {
    * @example
    * orders.selectKey((order) => order.customer, { keySerde: serdes.string });
    */
-  selectKey<KR>(mapper: ValueMapper<K, V, KR>, options?: KeyOptions<NoInfer<KR>>): KStream<KR, V>;
+  selectKey<KR extends Given<KR>>(mapper: ValueMapper<K, V, KR>, options?: KeyOptions<NoInfer<KR>>): KStream<KR, V>;
 
   /**
    * Calls `action` for each record and passes the record on.
@@ -187,7 +195,7 @@ export interface KStream<K, V> {
    * @example
    * orders.groupBy((order) => order.customer, { name: 'by-customer', keySerde: serdes.string }).count();
    */
-  groupBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<NoInfer<KR>, V>): KGroupedStream<KR, V>;
+  groupBy<KR extends Given<KR>>(mapper: ValueMapper<K, V, KR>, options?: GroupedByOptions<NoInfer<KR>, V>): KGroupedStream<KR, V>;
 
   /**
    * Groups by the key, to aggregate. The records go through a repartition topic only when an operator before may have changed the key.
@@ -211,7 +219,7 @@ export interface KStream<K, V> {
    */
   keyBy(options?: GroupedOptions<K, V>): KeyedStream<K, V>;
   /** By a new key: the records go through a repartition topic, and event time with them. */
-  keyBy<KR>(mapper: ValueMapper<K, V, KR>, options?: GroupedOptions<NoInfer<KR>, V>): KeyedStream<KR, V>;
+  keyBy<KR extends Given<KR>>(mapper: ValueMapper<K, V, KR>, options?: GroupedByOptions<NoInfer<KR>, V>): KeyedStream<KR, V>;
 
   /**
    * Sends every record to every task of the streams that it is connected to (`connect`), where it writes broadcast state: rules, settings, models. Each record is written once for
@@ -352,7 +360,7 @@ export interface KStream<K, V> {
    *   retry: { attempts: 3 },
    * });
    */
-  mapValuesAsync<VR>(mapper: AsyncMapper<K, V, VR>, options?: AsyncValueOptions<K, V, NoInfer<VR>>): KStream<K, VR>;
+  mapValuesAsync<VR extends Given<VR>>(mapper: AsyncMapper<K, V, VR>, options?: AsyncValueOptions<K, V, NoInfer<VR>>): KStream<K, VR>;
 
   /**
    * As `mapValuesAsync`, with a new key too. Grouping or joining the result repartitions it.
@@ -360,7 +368,7 @@ export interface KStream<K, V> {
    * @example
    * visits.mapAsync(async (visit, _key, { signal }) => [await userOf(visit.session, { signal }), visit] as const, { name: 'identify' });
    */
-  mapAsync<KR, VR>(
+  mapAsync<KR extends Given<KR>, VR extends Given<VR>>(
     mapper: AsyncMapper<K, V, readonly [KR, VR]>,
     options?: AsyncRecordOptions<K, V, NoInfer<KR>, NoInfer<VR>>,
   ): KStream<KR, VR>;
@@ -371,7 +379,10 @@ export interface KStream<K, V> {
    * @example
    * orders.flatMapValuesAsync(async (order) => ((await isFraud(order)) ? [] : [order]), { name: 'fraud-check' });
    */
-  flatMapValuesAsync<VR>(mapper: AsyncMapper<K, V, Iterable<VR>>, options?: AsyncValueOptions<K, V, NoInfer<VR>>): KStream<K, VR>;
+  flatMapValuesAsync<VR extends Given<VR>>(
+    mapper: AsyncMapper<K, V, Iterable<VR>>,
+    options?: AsyncValueOptions<K, V, NoInfer<VR>>,
+  ): KStream<K, VR>;
 
   /**
    * As `mapAsync`, with any number of records out of one.
@@ -379,7 +390,7 @@ export interface KStream<K, V> {
    * @example
    * pages.flatMapAsync(async (url) => (await linksOf(url)).map((link) => [link, url] as const), { name: 'links' });
    */
-  flatMapAsync<KR, VR>(
+  flatMapAsync<KR extends Given<KR>, VR extends Given<VR>>(
     mapper: AsyncMapper<K, V, Iterable<readonly [KR, VR]>>,
     options?: AsyncRecordOptions<K, V, NoInfer<KR>, NoInfer<VR>>,
   ): KStream<KR, VR>;

@@ -1,5 +1,5 @@
 import type { RecordMeta } from '../processors/record-meta.js';
-import type { Awaitable, Predicate, TableGrouper, ValueMapper } from '../processors/user-functions.js';
+import type { Awaitable, Given, Predicate, TableGrouper, ValueMapper } from '../processors/user-functions.js';
 import type { ValueTransformerSupplier } from '../processors/value-transformer.js';
 import type { AnyJoinable, TableJoinMistake } from './join-mistake.js';
 import type { KGroupedTable } from './kgrouped-table.js';
@@ -62,7 +62,7 @@ export interface KTable<K, V> {
    * @example
    * const names = users.mapValues((user) => user.name, { valueSerde: serdes.string });
    */
-  mapValues<VR>(mapper: ValueMapper<K, V, VR>, options?: MappedTableOptions<K, VR>): KTable<K, VR>;
+  mapValues<VR extends Given<VR>>(mapper: ValueMapper<K, V, VR>, options?: MappedTableOptions<K, VR>): KTable<K, VR>;
 
   /**
    * The same keys with values that an object of yours makes, with stores and timers: `stores` names what it uses. Unlike the mapper of `mapValues` it is told of deleted rows
@@ -87,7 +87,10 @@ export interface KTable<K, V> {
    * @example
    * users.groupBy((user, id) => [user.country, id], { keySerde: serdes.string, valueSerde: serdes.string }).count();
    */
-  groupBy<KR, VR>(mapper: TableGrouper<K, V, KR, VR>, options?: GroupedOptions<KR, VR>): KGroupedTable<KR, VR>;
+  groupBy<KR extends Given<KR>, VR extends Given<VR>>(
+    mapper: TableGrouper<K, V, KR, VR>,
+    options?: GroupedOptions<KR, VR>,
+  ): KGroupedTable<KR, VR>;
 
   /**
    * Holds changes back, so that fewer go downstream: until a time limit, or, for tables of windows, until the window is final.

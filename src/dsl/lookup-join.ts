@@ -4,6 +4,7 @@ import type { LookupCacheRules } from '../processors/lookup/lookup-cache.js';
 import { lookupRowSerde } from '../processors/lookup/lookup-row-serde.js';
 import { defined } from '../processors/defined-result.js';
 import type { TableJoiner } from '../processors/user-functions.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import { serdes } from '../serdes/serdes.js';
 import type { StoreSpec } from '../stores/store.js';
@@ -27,8 +28,8 @@ export function addLookupJoin<K, V, KL, VL, VR>(
   if (retryMissing && retry === undefined)
     throw new MillraceError('MILL_TOPOLOGY_INVALID', `${what}: retryMissing needs retry, which says how often and when.`);
   const rules = cache === undefined ? null : cacheRules(what, cache);
-  const rowSerde = cache?.valueSerde ?? serdes.json<VL>();
-  const keySerde = options.lookupKeySerde ?? serdes.json<KL>();
+  const rowSerde = serdeOf(cache?.valueSerde) ?? serdes.json<VL>();
+  const keySerde = serdeOf(options.lookupKeySerde) ?? serdes.json<KL>();
   const definition: Omit<LookupDefinition<K, V, KL, VL, VR>, 'cache'> = {
     keyOf: (value, key) => options.keyOf(value, key),
     lookup,

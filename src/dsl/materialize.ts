@@ -1,5 +1,6 @@
 /** From `materialized` options to the spec of a store. */
 import { MillraceError } from '../errors.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { SessionWindows } from '../time/session-windows.js';
@@ -154,8 +155,8 @@ function commonSpec<K, V>(
   const { storeName, engine = null, logged = true, changelogConfigs = {} } = materialized;
   return {
     name: storeName === undefined ? graph.newStoreName(storePrefix) : checkResourceName(storeName, 'store'),
-    keySerde: materialized.keySerde ?? carried.keySerde,
-    valueSerde: materialized.valueSerde ?? carried.valueSerde,
+    keySerde: serdeOf(materialized.keySerde) ?? carried.keySerde,
+    valueSerde: serdeOf(materialized.valueSerde) ?? carried.valueSerde,
     engine,
     logged,
     changelogConfigs: Object.freeze({ ...changelogConfigs }),

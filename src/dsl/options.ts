@@ -3,6 +3,7 @@ import type { KStream } from './kstream.js';
 import type { AnyOperatorStateDescriptor } from '../processors/operator-state/operator-state-descriptor.js';
 import type { Awaitable, SessionMerger } from '../processors/user-functions.js';
 import type { Serde } from '../serdes/serde.js';
+import type { ResultSerde, SerdeFor } from '../serdes/serde-for.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { OffsetReset } from '../time/offset-reset.js';
 import type { JoinWindows } from '../time/join-windows.js';
@@ -41,9 +42,9 @@ export interface ConsumedOptions<K, V> extends NamedOptions {
 /** How a topic is written. */
 export interface ProducedOptions<K, V> extends NamedOptions {
   /** Default: the serde that the stream carries, else the app's. */
-  readonly keySerde?: Serde<K>;
+  readonly keySerde?: SerdeFor<K>;
   /** Default: the one known for the stream, else the app's. */
-  readonly valueSerde?: Serde<V>;
+  readonly valueSerde?: SerdeFor<V>;
   /** Which partition, or which several. Default: murmur2 of the key bytes, as Kafka's own producers; for windowed keys, of the key inside the window. */
   readonly partitioner?: Partitioner;
 }
@@ -51,29 +52,47 @@ export interface ProducedOptions<K, V> extends NamedOptions {
 /** For operators that make new keys. */
 export interface KeyOptions<K> extends NamedOptions {
   /** Serde of the new keys, carried along. */
-  readonly keySerde?: Serde<K>;
+  readonly keySerde?: ResultSerde<K>;
 }
 
 /** For operators that make new values. */
 export interface ValueOptions<V> extends NamedOptions {
   /** Serde of the new values, carried along. */
-  readonly valueSerde?: Serde<V>;
+  readonly valueSerde?: ResultSerde<V>;
 }
 
 /** For operators that make new keys and values. */
 export interface RecordOptions<K, V> extends NamedOptions {
   /** Serde of the new keys, carried along. */
-  readonly keySerde?: Serde<K>;
+  readonly keySerde?: ResultSerde<K>;
   /** Serde of the new values, carried along. */
-  readonly valueSerde?: Serde<V>;
+  readonly valueSerde?: ResultSerde<V>;
+}
+
+/** For grouping by new keys. `name` also names the repartition topic: `<applicationId>-<name>-repartition`. */
+export interface GroupedByOptions<K, V> extends KeyOptions<K> {
+  /** Serde of the values. Default: the one known for the stream, else the app's. */
+  readonly valueSerde?: SerdeFor<V>;
+}
+
+/** For processors, which forward records. */
+export interface ForwardedOptions<K, V> extends ForwardedValueOptions<V> {
+  /** Serde of the keys that are forwarded, carried along. */
+  readonly keySerde?: SerdeFor<K>;
+}
+
+/** For processors that can't change the key. */
+export interface ForwardedValueOptions<V> extends NamedOptions {
+  /** Serde of the values that are forwarded, carried along. */
+  readonly valueSerde?: SerdeFor<V>;
 }
 
 /** `name` also names the repartition topic, when one is needed: `<applicationId>-<name>-repartition`. */
 export interface GroupedOptions<K, V> extends NamedOptions {
   /** Default: the serde that the stream carries, else the app's. */
-  readonly keySerde?: Serde<K>;
+  readonly keySerde?: SerdeFor<K>;
   /** Default: the one known for the stream, else the app's. */
-  readonly valueSerde?: Serde<V>;
+  readonly valueSerde?: SerdeFor<V>;
 }
 
 /** `name` names the topic: `<applicationId>-<name>-repartition`. */
@@ -87,11 +106,11 @@ export interface RepartitionedOptions<K, V> extends GroupedOptions<K, V> {
 /** `name` also names the repartition topic, when one is needed. */
 export interface JoinedOptions<K, V, VR> extends NamedOptions {
   /** Serde of the stream's keys, for the repartition topic. Default: carried, else the app's. */
-  readonly keySerde?: Serde<K>;
+  readonly keySerde?: SerdeFor<K>;
   /** Serde of the stream's values, for the repartition topic. Default: carried, else the app's. */
-  readonly streamValueSerde?: Serde<V>;
+  readonly streamValueSerde?: SerdeFor<V>;
   /** Serde of the joined values, carried along. */
-  readonly valueSerde?: Serde<VR>;
+  readonly valueSerde?: ResultSerde<VR>;
   /**
    * How long a record waits before it is joined, ms of stream time, so that rows of the table that come late are seen (KIP-923). Needs a versioned table whose history
    * is at least as long. Default: records are joined at once.
@@ -117,13 +136,13 @@ export interface StreamJoinOptions<K, V, VO, VR> extends NamedOptions {
   /** What the names of the join's stores begin with. Default: generated. */
   readonly storeName?: string;
   /** Serdes for stores and repartition topics. Default: carried, else the app's. */
-  readonly keySerde?: Serde<K>;
+  readonly keySerde?: SerdeFor<K>;
   /** Of this stream's values, for its store and its repartition topic. Default: the one known for the stream, else the app's. */
-  readonly leftValueSerde?: Serde<V>;
+  readonly leftValueSerde?: SerdeFor<V>;
   /** The same for the other stream. */
-  readonly rightValueSerde?: Serde<VO>;
+  readonly rightValueSerde?: SerdeFor<VO>;
   /** Serde of the joined values, carried along. */
-  readonly valueSerde?: Serde<VR>;
+  readonly valueSerde?: ResultSerde<VR>;
   /** Engine of the stores. Default: the app's. */
   readonly engine?: 'memory' | 'leveldb';
   /**
@@ -161,19 +180,19 @@ export interface OperatorStatesOption {
 }
 
 /** Of `process`. */
-export type ProcessOptions<K, V> = RecordOptions<K, V> & StoresOption & OperatorStatesOption;
+export type ProcessOptions<K, V> = ForwardedOptions<K, V> & StoresOption & OperatorStatesOption;
 
 /** Of `processValues`. */
-export type ProcessValuesOptions<V> = ValueOptions<V> & StoresOption & OperatorStatesOption;
+export type ProcessValuesOptions<V> = ForwardedValueOptions<V> & StoresOption & OperatorStatesOption;
 
 /** How the rows of a table are kept. */
 export interface MaterializedOptions<K, V> {
   /** Name of the store, by which it can be queried; its changelog is `<applicationId>-<storeName>-changelog`. Default: generated. */
   readonly storeName?: string;
   /** Default: carried, else the app's. */
-  readonly keySerde?: Serde<K>;
+  readonly keySerde?: SerdeFor<K>;
   /** Default: the one known for the table, else the app's. */
-  readonly valueSerde?: Serde<V>;
+  readonly valueSerde?: SerdeFor<V>;
   /** Default: the app's. */
   readonly engine?: 'memory' | 'leveldb';
   /** Whether changes go to a changelog topic, from which the store is restored. Default true. */
@@ -265,7 +284,7 @@ export interface AggregateOptions<K, A> extends TableOptions<K, A>, TwoStageOpti
 /** For `aggregate` of a grouped stream with an aggregate function, whose accumulator is what is stored. */
 export interface AggregateFunctionOptions<K, Acc, Out> extends TableOptions<K, Acc>, TwoStageOption {
   /** Serde of the results, carried along. That of the accumulator is `materialized.valueSerde`. */
-  readonly valueSerde?: Serde<Out>;
+  readonly valueSerde?: ResultSerde<Out>;
 }
 
 /** For operators that compute a table out of another one: without `materialized.storeName` the result is not kept, and `emitOnChange` is refused. */
@@ -277,7 +296,7 @@ export interface DerivedTableOptions<K, V> extends NamedOptions, EmitOnChangeOpt
 /** For `mapValues` of a table. */
 export interface MappedTableOptions<K, V> extends DerivedTableOptions<K, V> {
   /** Serde of the new values, carried along. */
-  readonly valueSerde?: Serde<V>;
+  readonly valueSerde?: SerdeFor<V>;
 }
 
 /** For `transformValues` of a table. */

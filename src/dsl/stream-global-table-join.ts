@@ -8,6 +8,7 @@ import type { GlobalKTable } from './global-ktable.js';
 import { operatorNode } from './graph/operator-node.js';
 import type { GlobalJoinOptions, KStream } from './kstream.js';
 import { prefix } from './prefixes.js';
+import { serdeOf } from '../serdes/serde-for.js';
 
 export function joinGlobalTable<K, V, KG, VT, VR>(
   context: DslContext,
@@ -25,5 +26,5 @@ export function joinGlobalTable<K, V, KG, VT, VR>(
   // Kafka Streams calls inner joins with global tables LEFTJOIN too.
   const node = operatorNode(graph.nameOr(checkedName(options), prefix.leftJoin), supplier, { acceptsNullKeys: left });
   graph.add(node, [stream.node]);
-  return context.stream<K, VR>({ ...stream, name: node.name, valueSerde: options.valueSerde ?? null, node });
+  return context.stream<K, VR>({ ...stream, name: node.name, valueSerde: serdeOf(options.valueSerde) ?? null, node });
 }

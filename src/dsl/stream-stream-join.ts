@@ -4,6 +4,7 @@ import { streamSelfJoinOperator } from '../processors/stream-self-join.js';
 import { streamStreamJoinOperator } from '../processors/stream-stream-join.js';
 import type { TableJoinKind } from '../processors/table-table-join.js';
 import type { RowJoiner } from '../processors/user-functions.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import { sidedValuesSerde } from '../serdes/sided-values.js';
 import type { StoreSpec } from '../stores/store.js';
@@ -38,7 +39,8 @@ export function joinStreams<K, V, VO, VR>(
   options: StreamJoinOptions<K, V, VO, VR>,
 ): KStream<K, VR> {
   const { graph } = context;
-  const { windows, keySerde } = options;
+  const { windows } = options;
+  const keySerde = serdeOf(options.keySerde);
   if (!(windows instanceof JoinWindows)) {
     throw new MillraceError(
       'MILL_TOPOLOGY_INVALID',
@@ -46,8 +48,8 @@ export function joinStreams<K, V, VO, VR>(
     );
   }
   const given = checkedName(options);
-  const left = leftInput.repartition.forJoin(given && `${given}-left`, keySerde, options.leftValueSerde);
-  const right = rightInput.repartition.forJoin(given && `${given}-right`, keySerde, options.rightValueSerde);
+  const left = leftInput.repartition.forJoin(given && `${given}-left`, keySerde, serdeOf(options.leftValueSerde));
+  const right = rightInput.repartition.forJoin(given && `${given}-right`, keySerde, serdeOf(options.rightValueSerde));
   const sources = [...new Set([...left.sources, ...right.sources])];
   graph.copartition(sources);
   const [outerThis, outerOther] = [kind === 'outer', kind !== 'inner'];
@@ -62,8 +64,8 @@ export function joinStreams<K, V, VO, VR>(
     const base = options.storeName === undefined ? generated : `${options.storeName}${suffix}`;
     return graph.derivedName(checkResourceName(`${base}-store`, 'store'), options.storeName === undefined);
   };
-  const leftSerdes = { keySerde: keySerde ?? left.keySerde, valueSerde: options.leftValueSerde ?? left.valueSerde };
-  const rightSerdes = { keySerde: keySerde ?? right.keySerde, valueSerde: options.rightValueSerde ?? right.valueSerde };
+  const leftSerdes = { keySerde: keySerde ?? left.keySerde, valueSerde: serdeOf(options.leftValueSerde) ?? left.valueSerde };
+  const rightSerdes = { keySerde: keySerde ?? right.keySerde, valueSerde: serdeOf(options.rightValueSerde) ?? right.valueSerde };
   const leftStore = recordStore(storeName(thisSuffix, thisGenerated), leftSerdes, options);
   const rightStore = recordStore(storeName(otherSuffix, otherGenerated), rightSerdes, options);
   const { late } = options;
@@ -97,7 +99,7 @@ export function joinStreams<K, V, VO, VR>(
   return context.stream<K, VR>({
     name,
     keySerde: keySerde ?? left.keySerde,
-    valueSerde: options.valueSerde ?? null,
+    valueSerde: serdeOf(options.valueSerde) ?? null,
     sources,
     repartitionRequired: false,
     node,

@@ -12,6 +12,7 @@ import type { KTable } from './ktable.js';
 import type { JoinedOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import type { StreamRepartition } from './stream-repartition.js';
+import { serdeOf } from '../serdes/serde-for.js';
 
 export function joinTable<K, V, VT, VR>(
   context: DslContext,
@@ -25,7 +26,7 @@ export function joinTable<K, V, VT, VR>(
   const { graph } = context;
   const givenName = checkedName(options);
   const rows = context.tableState(table);
-  const input = repartition.forJoin(givenName, options.keySerde, options.streamValueSerde);
+  const input = repartition.forJoin(givenName, serdeOf(options.keySerde), serdeOf(options.streamValueSerde));
   const sources = [...new Set([...input.sources, ...rows.sources])];
   graph.copartition(sources);
   const getter = rows.view.getter();
@@ -40,8 +41,8 @@ export function joinTable<K, V, VT, VR>(
   graph.add(node, [input.node]);
   return context.stream<K, VR>({
     name,
-    keySerde: options.keySerde ?? stream.keySerde,
-    valueSerde: options.valueSerde ?? null,
+    keySerde: serdeOf(options.keySerde) ?? stream.keySerde,
+    valueSerde: serdeOf(options.valueSerde) ?? null,
     sources,
     repartitionRequired: false,
     node,
@@ -67,8 +68,8 @@ function graceBuffer<K, V, VT, VR>(
   return Object.freeze({
     name: `${name}-Buffer`,
     kind: 'timeOrderedBuffer',
-    keySerde: options.keySerde ?? input.keySerde,
-    valueSerde: waitingRecordsSerde(options.streamValueSerde ?? input.valueSerde),
+    keySerde: serdeOf(options.keySerde) ?? input.keySerde,
+    valueSerde: waitingRecordsSerde(serdeOf(options.streamValueSerde) ?? input.valueSerde),
     engine: null,
     logged: true,
     changelogConfigs: Object.freeze({}),

@@ -26,6 +26,7 @@ import { tableStore } from './materialize.js';
 import type { ConsumedOptions, GlobalConsumedOptions, GlobalTableOptions, NamedOptions, SourceTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import { storedView } from './table-view.js';
+import { serdeOf } from '../serdes/serde-for.js';
 
 /** For `builder.build`. */
 export interface BuildOptions {
@@ -97,8 +98,8 @@ export class StreamsBuilder {
     requireTopic('table: the topic', topic);
     const { graph } = this.#handles;
     const { materialized, emit, late } = options;
-    const keySerde = options.keySerde ?? materialized?.keySerde ?? null;
-    const valueSerde = options.valueSerde ?? materialized?.valueSerde ?? null;
+    const keySerde = options.keySerde ?? serdeOf(materialized?.keySerde) ?? null;
+    const valueSerde = options.valueSerde ?? serdeOf(materialized?.valueSerde) ?? null;
     const store = tableStore(graph, `${topic}-`, materialized, { keySerde, valueSerde }, options);
     const { sourceName, name } = tableNames(graph, options);
     const node = tableSourceNode({
@@ -138,8 +139,8 @@ export class StreamsBuilder {
     requireTopic('globalTable: the topic', topic);
     const { graph } = this.#handles;
     const { materialized } = options;
-    const keySerde = options.keySerde ?? materialized?.keySerde ?? null;
-    const valueSerde = options.valueSerde ?? materialized?.valueSerde ?? null;
+    const keySerde = options.keySerde ?? serdeOf(materialized?.keySerde) ?? null;
+    const valueSerde = options.valueSerde ?? serdeOf(materialized?.valueSerde) ?? null;
     const store = tableStore(graph, `${topic}-`, { ...materialized, logged: false }, { keySerde, valueSerde }, { emit: 'onUpdate' });
     const { sourceName, name } = tableNames(graph, options);
     const source = sourceOptions({ ...options, keySerde, valueSerde });

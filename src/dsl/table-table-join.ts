@@ -9,6 +9,7 @@ import { checkResultsAreKept, tableStore } from './materialize.js';
 import type { TableJoinOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import { storedView, type TableView } from './table-view.js';
+import { serdeOf } from '../serdes/serde-for.js';
 
 /** Joins two tables by key. The order of names is Kafka Streams': store, merge, this side, other side. */
 export function joinTables<K, V, VO, VR>(
@@ -23,8 +24,8 @@ export function joinTables<K, V, VO, VR>(
   const right = context.tableState(other);
   const { materialized, emit = null } = options;
   checkResultsAreKept(options, materialized !== undefined, 'materialized');
-  const keySerde = materialized?.keySerde ?? left.keySerde;
-  const valueSerde = materialized?.valueSerde ?? null;
+  const keySerde = serdeOf(materialized?.keySerde) ?? left.keySerde;
+  const valueSerde = serdeOf(materialized?.valueSerde) ?? null;
   const carried = { keySerde, valueSerde };
   const store = materialized === undefined ? null : tableStore(graph, prefix.tableMerge, materialized, carried, options);
   const given = checkedName(options);

@@ -10,6 +10,7 @@ import type { TableTransformOptions } from '../processors/table-transform.js';
 import type { Awaitable, Predicate, ValueMapper } from '../processors/user-functions.js';
 import type { ValueTransformerSupplier } from '../processors/value-transformer.js';
 import { isPromiseLike } from '../bytes/maybe-async.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import { checkedName } from './checked-name.js';
 import type { DslContext, TableState } from './dsl-context.js';
@@ -32,7 +33,7 @@ export function addTableFilter<K, V>(
   return addTransform(context, table, {
     operatorPrefix: prefix.tableFilter,
     options,
-    valueSerde: options.materialized?.valueSerde ?? table.valueSerde,
+    valueSerde: serdeOf(options.materialized?.valueSerde) ?? table.valueSerde,
     supplierOf: (common) => tableFilterOperator({ ...common, predicate, negate, versioned }),
     getter: (parent) => mappedGetter<K, V, V>(parent, filterRow(predicate, negate)),
     // What is known upstream already lets needless tombstones be left out.
@@ -49,7 +50,7 @@ export function addTableMapValues<K, V, VR>(
   return addTransform(context, table, {
     operatorPrefix: prefix.tableMapValues,
     options,
-    valueSerde: options.materialized?.valueSerde ?? options.valueSerde ?? null,
+    valueSerde: serdeOf(options.materialized?.valueSerde) ?? serdeOf(options.valueSerde) ?? null,
     supplierOf: (common) => tableMapValuesOperator({ ...common, mapper }),
     getter: (parent) => mappedGetter<K, V, VR>(parent, (value, key, lookup) => mapper(value, key, metaOf(lookup))),
     wantsOldValues: false,
@@ -66,7 +67,7 @@ export function addTableTransformValues<K, V, VR>(
   return addTransform(context, table, {
     operatorPrefix: prefix.tableTransformValues,
     options,
-    valueSerde: options.materialized?.valueSerde ?? options.valueSerde ?? null,
+    valueSerde: serdeOf(options.materialized?.valueSerde) ?? serdeOf(options.valueSerde) ?? null,
     supplierOf: (common) => tableTransformValuesOperator({ ...common, supplier }),
     getter: (parent) => transformedGetter<K, V, VR>(parent, supplier, stores),
     wantsOldValues: false,
@@ -93,7 +94,7 @@ function addTransform<K, V, VR>(context: DslContext, table: TableState<K, V>, tr
   const { operatorPrefix, options, valueSerde, supplierOf, getter, stores = [], check } = transform;
   const { materialized, emitOnChange = false } = options;
   checkVersionsAreKept(materialized);
-  const keySerde = materialized?.keySerde ?? table.keySerde;
+  const keySerde = serdeOf(materialized?.keySerde) ?? table.keySerde;
   const storeName = materialized?.storeName;
   checkResultsAreKept(options, storeName !== undefined, 'materialized.storeName');
   if (emitOnChange && table.view.versioned) throw versionsAllLeave(`The table computed from ${table.name}`);

@@ -8,6 +8,7 @@ import type { JoinedAndLate, SideOutputLate, TemporalJoinedOptions } from './key
 import type { KStream } from './kstream.js';
 import { prefix } from './prefixes.js';
 import { addTwoSidedJoin } from './two-sided.js';
+import { serdeOf } from '../serdes/serde-for.js';
 
 export function addTemporalJoin<K, L, R, O>(
   context: DslContext,
@@ -30,6 +31,6 @@ export function addTemporalJoin<K, L, R, O>(
     right,
     supplierOf: (storeName, sides) => temporalJoinOperator({ storeName, states, joiner: held, isLeft, sides }),
   });
-  const joined = results<K, O>(keySerde, options.valueSerde ?? null);
+  const joined = results<K, O>(keySerde, serdeOf(options.valueSerde) ?? null);
   return late === null ? joined : { results: joined, lateLeft: late.lateLeft, lateRight: late.lateRight };
 }

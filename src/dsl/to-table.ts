@@ -9,13 +9,14 @@ import type { StreamTableOptions } from './options.js';
 import { prefix } from './prefixes.js';
 import { newRepartition } from './repartition.js';
 import { storedView } from './table-view.js';
+import { serdeOf } from '../serdes/serde-for.js';
 
 export function addToTable<K, V>(context: DslContext, stream: StreamState<K, V>, options: StreamTableOptions<K, V>): KTable<K, V> {
   const { graph } = context;
   const { materialized, emit, late } = options;
   const name = graph.nameOr(checkedName(options), prefix.toTable);
-  const keySerde = materialized?.keySerde ?? stream.keySerde;
-  const valueSerde = materialized?.valueSerde ?? stream.valueSerde;
+  const keySerde = serdeOf(materialized?.keySerde) ?? stream.keySerde;
+  const valueSerde = serdeOf(materialized?.valueSerde) ?? stream.valueSerde;
   const store = tableStore(graph, prefix.toTable, materialized, { keySerde, valueSerde }, options);
   let parent: GraphNode = stream.node;
   let sources = stream.sources;

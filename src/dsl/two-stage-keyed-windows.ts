@@ -5,6 +5,7 @@ import { aggregateOfParts } from '../processors/two-stage/aggregate-of-parts.js'
 import type { Part } from '../processors/two-stage/part.js';
 import { eventTimeTrigger } from '../processors/windowing/triggers/time-triggers.js';
 import { aggregatedContents, type WindowContents } from '../processors/windowing/window-contents.js';
+import { serdeOf, type SerdeFor } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import { serdes } from '../serdes/serdes.js';
 import { slicesOfAssigner, type Slices } from '../time/slices.js';
@@ -30,7 +31,7 @@ export interface KeyedWindowStages<K, V, A, Out> {
   readonly contents: WindowContents<Part<A>, Out>;
 }
 
-type Options<A> = TwoStageOption & Partial<SideOutputLate> & { readonly accumulatorSerde?: Serde<A> };
+type Options<A> = TwoStageOption & Partial<SideOutputLate> & { readonly accumulatorSerde?: SerdeFor<A> };
 
 /** null: one stage. @throws MILL_TOPOLOGY_INVALID when these windows, or what is asked of them, need each record */
 export function keyedWindowStages<K, V, A, Out>(
@@ -46,7 +47,7 @@ export function keyedWindowStages<K, V, A, Out>(
   if (twoStage === null || slices === null) return null;
   if (aggregate.merge === undefined) requireMerger('merge', undefined, options.twoStage);
   if (options.sideOutputLate === true) refuseLate(what, '`sideOutputLate`');
-  const valueSerde: Serde<A> = options.accumulatorSerde ?? serdes.json<A>();
+  const valueSerde: Serde<A> = serdeOf(options.accumulatorSerde) ?? serdes.json<A>();
   return {
     first: (graph, storeName, given) =>
       addWindowStage<K, V, A>(graph, grouped, {

@@ -9,6 +9,7 @@ import { checkWindows, windowStates, type WindowDefinition } from '../processors
 import { MillraceError } from '../errors.js';
 import { serdes } from '../serdes/serdes.js';
 import { inPlaceSerde } from '../serdes/in-place-serde.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import type { Windowed } from '../time/windowed.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
@@ -73,7 +74,7 @@ export function addCoGroup<K, L, R, O>(
     lateOperator: sideOfOperator,
   });
   const ofKey = assigner.size === null ? null : windowedKeySerde(keySerde, assigner.size);
-  const joined = results<Windowed<K>, O>(ofKey, options.valueSerde ?? null);
+  const joined = results<Windowed<K>, O>(ofKey, serdeOf(options.valueSerde) ?? null);
   return late === null ? joined : { results: joined, ...late };
 }
 

@@ -3,6 +3,7 @@ import type { WindowEmit } from '../processors/emit.js';
 import type { LateTarget } from '../processors/late-records.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import type { Part } from '../processors/two-stage/part.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import type { StoreSpec } from '../stores/store.js';
 import type { Windowed } from '../time/windowed.js';
@@ -45,8 +46,8 @@ export function addWindowedAggregation<K, V, VR, W extends AnyWindows>(
 ): KTable<Windowed<K>, VR> {
   const { context, grouped, windows } = target;
   const { materialized, emit, late } = options;
-  const keySerde = materialized?.keySerde ?? grouped.fields.keySerde;
-  const valueSerde = materialized?.valueSerde ?? carriedValueSerde;
+  const keySerde = serdeOf(materialized?.keySerde) ?? grouped.fields.keySerde;
+  const valueSerde = serdeOf(materialized?.valueSerde) ?? carriedValueSerde;
   const store = windowTableStore(context.graph, operatorPrefix, materialized, { keySerde, valueSerde }, options, windows);
   const common = { storeName: store.name, windows, emit: emit ?? null, late: lateTarget(late, store.name), valueSerde: store.valueSerde };
   const keySerdes = { keySerde: target.windowedKey(keySerde), valueSerde };

@@ -11,6 +11,7 @@ import { eventTimeTrigger, neverTrigger, processingTimeTrigger } from '../proces
 import { aggregatedContents, evictedContents, folded, listedContents } from '../processors/windowing/window-contents.js';
 import type { WindowInfo } from '../processors/windowing/window-context.js';
 import { checkWindows, windowStates, type WindowDefinition } from '../processors/windowing/window-engine.js';
+import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
 import type { Windowed } from '../time/windowed.js';
 import type { WindowAssigner } from '../time/windowing/window-assigner.js';
@@ -81,7 +82,7 @@ export class WindowedStreamImpl<K, V> {
     if (stages !== null) return this.#add<Out, R>(stages.contents as never, makeResults, clear, options, true, stages.first);
     const contents =
       evictor === undefined
-        ? aggregatedContents(aggregate, options.accumulatorSerde)
+        ? aggregatedContents(aggregate, serdeOf(options.accumulatorSerde))
         : evictedContents(evictor, folded(aggregate), this.#grouped.fields.valueSerde ?? undefined);
     return this.#add<Out, R>(contents, makeResults, clear, options, true);
   }
@@ -151,7 +152,7 @@ export class WindowedStreamImpl<K, V> {
     const { parent, sources } = grouped.inputFor(graph, storeName);
     if (this.#assigner.time === 'event' && this.#assigner.defaultTrigger !== 'never') requireWatermarks(graph, sources, name);
     const sides = options.sideOutputLate === true ? { results: `${name}-results`, late: `${name}-late` } : null;
-    const lastResults = isSingle ? this.#lastResults(trigger, `${name}-results`, options.valueSerde) : null;
+    const lastResults = isSingle ? this.#lastResults(trigger, `${name}-results`, serdeOf(options.valueSerde)) : null;
     const node = statefulNode(
       name,
       windowOperator({ storeName, states, definition, sides: sides && { ...sides, late: [sides.late] } }),
@@ -162,7 +163,7 @@ export class WindowedStreamImpl<K, V> {
     const resultSerde = this.#assigner.size === null ? null : windowedKeySerde(keySerde, this.#assigner.size);
     const stream = <KS, VS>(of: GraphNode, serdes: Pick<Parameters<DslContext['stream']>[0], 'keySerde' | 'valueSerde'>): KStream<KS, VS> =>
       this.#context.stream<KS, VS>({ name: of.name, ...serdes, sources, repartitionRequired: false, node: of } as never);
-    const resultSerdes = { keySerde: resultSerde as never, valueSerde: (options.valueSerde ?? null) as never };
+    const resultSerdes = { keySerde: resultSerde as never, valueSerde: (serdeOf(options.valueSerde) ?? null) as never };
     if (sides === null) return stream<Windowed<K>, R>(node, resultSerdes);
     const [results, late] = [
       operatorNode(sides.results, passThroughOperator(), { lastResults }),
