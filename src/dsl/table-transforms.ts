@@ -126,6 +126,6 @@ function filterRow<K, V>(predicate: Predicate<K, V>, negate: boolean) {
 /** What a user function is told when a row is computed for somebody who looks it up: the record in work. */
 function metaOf(context: OperatorContext): RecordMetaView {
   const meta = new RecordMetaView(context.record);
-  meta.timestamp = context.record.timestamp;
+  meta.enter(context.record.timestamp);
   return meta;
 }

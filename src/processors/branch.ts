@@ -32,7 +32,7 @@ class BranchOperator<K, V> extends NodeOperator<K, V> {
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     return this.ask(0, key, value, timestamp);
   }
 

@@ -18,7 +18,7 @@ class FilterOperator<K, V> extends NodeOperator<K, V> {
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     const verdict: Awaitable<unknown> = this.predicate(value, key, this.meta);
     if (isPromiseLike(verdict)) return this.decideLater(verdict, key, value, timestamp);
     if (Boolean(verdict) !== this.negate) return this.downstream.process(key, value, timestamp);

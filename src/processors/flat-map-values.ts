@@ -18,7 +18,7 @@ class FlatMapValuesOperator<K, V, R> extends NodeOperator<K, V> {
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     const values = this.fn(value, key, this.meta);
     if (isPromiseLike(values)) return this.forwardLater(values, key, timestamp);
     return this.forwardAll(severalOf(mapper, values)[Symbol.iterator](), key, timestamp);

@@ -17,7 +17,7 @@ class FlatMapOperator<K, V, KR, VR> extends NodeOperator<K, V> {
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     const pairs = this.fn(value, key, this.meta);
     if (isPromiseLike(pairs)) return this.forwardLater(pairs, timestamp);
     return this.forwardAll(severalOf(mapper, pairs)[Symbol.iterator](), timestamp);

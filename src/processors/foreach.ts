@@ -14,7 +14,7 @@ class ForeachOperator<K, V> extends NodeOperator<K, V> {
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     const done = this.fn(value, key, this.meta);
     if (isPromiseLike(done)) return settled(done);
   }

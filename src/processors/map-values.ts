@@ -15,7 +15,7 @@ class MapValuesOperator<K, V, R> extends NodeOperator<K, V> {
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     const mapped = this.fn(value, key, this.meta);
     if (mapped === undefined) throw gaveUndefined('mapValues: the mapper');
     if (isPromiseLike(mapped)) return this.forwardLater(mapped, key, timestamp);

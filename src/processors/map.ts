@@ -15,7 +15,7 @@ class MapOperator<K, V, KR, VR> extends NodeOperator<K, V> {
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     const pair = this.fn(value, key, this.meta);
     if (isPromiseLike(pair)) return this.forwardLater(pair, timestamp);
     return this.forward(pair, timestamp);

@@ -5,8 +5,7 @@
  */
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import type { Downstream, Operator, OperatorContext, UnfinishedWork } from './operator.js';
-import { RecordMetaView, type RecordMeta } from './record-meta.js';
-import type { TakenRecord } from './taken-record.js';
+import { FixedRecordMeta, RecordMetaView, type RecordMeta } from './record-meta.js';
 
 /** The processor that is about to be wrapped. */
 export interface WrappedProcessor {
@@ -95,7 +94,7 @@ export class WrappedOperator implements EveryMember {
   process(key: unknown, value: unknown, timestamp: number): MaybeAsync {
     const { around } = this;
     if (around.process === undefined) return this.operator.process(key, value, timestamp);
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     return around.process(key, value, timestamp, this.proceed, this.meta);
   }
 
@@ -171,12 +170,7 @@ class WrappedWork implements EveryWorkMember {
       const proceed = (): MaybeAsync => this.work.results.process(key, value, timestamp);
       const { ready } = this;
       if (ready === null || this.around.result === undefined) return proceed();
-      return this.around.result(key, value, timestamp, proceed, metaOf(ready.record, timestamp));
+      return this.around.result(key, value, timestamp, proceed, new FixedRecordMeta(ready.record, timestamp));
     },
   };
-}
-
-/** The record is not the one in work yet. */
-function metaOf({ topic, partition, offset, headers }: TakenRecord, timestamp: number): RecordMeta {
-  return { topic, partition, offset, timestamp, headers: () => headers };
 }

@@ -15,7 +15,7 @@ class SelectKeyOperator<K, V, KR> extends NodeOperator<K, V> {
   }
 
   process(key: K, value: V, timestamp: number): MaybeAsync {
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     const newKey = this.fn(value, key, this.meta);
     if (newKey === undefined) throw gaveUndefined('the key selector');
     if (isPromiseLike(newKey)) return this.forwardLater(newKey, value, timestamp);

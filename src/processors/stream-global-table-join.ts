@@ -47,7 +47,7 @@ class StreamGlobalTableJoinOperator<K, V, GK, T, R> extends NodeOperator<K, V> {
       this.context.dropped('null-value');
       return;
     }
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     const tableKey = this.keyOf(value, key, this.meta);
     if (isPromiseLike(tableKey)) return this.joinLater(tableKey, key, value, timestamp);
     return this.join(tableKey, key, value, timestamp);

@@ -36,7 +36,7 @@ class TableRegroupOperator<K, V, KR, VR> extends NodeOperator<K, Change<V>> {
 
   process(key: K, change: Change<V>, timestamp: number): MaybeAsync {
     if (this.versioned && !change.isLatest) return;
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     const { newValue, oldValue } = change;
     const added: Awaitable<Pair<KR, VR>> = newValue === null || newValue === undefined ? null : this.mapper(newValue, key, this.meta);
     const removed: Awaitable<Pair<KR, VR>> = oldValue === null || oldValue === undefined ? null : this.mapper(oldValue, key, this.meta);

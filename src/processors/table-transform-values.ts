@@ -12,7 +12,7 @@ import { defined } from './defined-result.js';
 import { initAtOnce } from './result-at-once.js';
 import { ForwardScope } from './forward-scope.js';
 import type { OperatorContext, OperatorSupplier } from './operator.js';
-import type { RecordMeta } from './record-meta.js';
+import { RecordMeta } from './record-meta.js';
 import type { TableGetter, TableGetterSupplier } from './table-getter.js';
 import { TableTransform, type TableTransformOptions } from './table-transform.js';
 import { BaseUserContext } from './user-context.js';
@@ -145,7 +145,7 @@ class LookUpContext extends TransformerContext {
   }
 }
 
-class LookedUpMeta implements RecordMeta {
+class LookedUpMeta extends RecordMeta {
   readonly topic = null;
   readonly partition = -1;
   readonly offset = -1;

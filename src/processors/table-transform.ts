@@ -54,7 +54,7 @@ export abstract class TableTransform<K, V, R> extends NodeOperator<K, Change<V>>
   }
 
   process(key: K, change: Change<V>, timestamp: number): MaybeAsync {
-    this.meta.timestamp = timestamp;
+    this.meta.enter(timestamp);
     const after = this.compute(change.newValue, key);
     if (isPromiseLike(after)) return this.afterLater(after, key, change, timestamp);
     return this.withAfter(after, key, change, timestamp);

@@ -5,6 +5,7 @@ import { MillraceError } from '../errors.js';
 import type { RecordBatchBuilder } from '../kafka/record-batch/record-batch-builder.js';
 import { CallCount } from '../processors/call-count.js';
 import type { Operator, OperatorContext } from '../processors/operator.js';
+import { RecordMetaView } from '../processors/record-meta.js';
 import type { CompiledSerde } from '../serdes/serde.js';
 import type { SinkNode } from '../topology/nodes.js';
 import { nameFault } from '../topology/resource-name.js';
@@ -27,6 +28,8 @@ export class SinkOperator implements Operator {
   /** Of a record that goes to several partitions. */
   private readonly valueBytes = new ByteWriter(0);
   private context: OperatorContext | null = null;
+  /** For the topic extractor. */
+  private readonly meta: RecordMetaView;
   /** Null when nothing is ever tried again. */
   private readonly calls: CallCount | null;
 
@@ -42,6 +45,7 @@ export class SinkOperator implements Operator {
     this.valueSerde = env.serde(node.valueSerde, serdeOwner(node), 'value');
     this.fixed = typeof node.topic === 'function' ? null : new SinkTarget(topicOf(node.topic.name, node.topic.internal), env.output);
     this.output = env.output;
+    this.meta = new RecordMetaView(record);
   }
 
   private readonly output: OutputCollector;
@@ -58,7 +62,7 @@ export class SinkOperator implements Operator {
   private extract(key: unknown, value: unknown, timestamp: number, attempt: number, call: number): MaybeAsync {
     let target: SinkTarget;
     try {
-      target = this.extracted(key, value);
+      target = this.extracted(key, value, timestamp);
     } catch (error) {
       return this.failed(error, '(no topic)', key, attempt, call, (next) => this.extract(key, value, timestamp, next, call));
     }
@@ -188,10 +192,10 @@ export class SinkOperator implements Operator {
     );
   }
 
-  private extracted(key: unknown, value: unknown): SinkTarget {
+  private extracted(key: unknown, value: unknown, timestamp: number): SinkTarget {
     const extractor = this.node.topic;
-    const { record } = this;
-    const topic = typeof extractor === 'function' ? extractor(key, value, record) : extractor.name;
+    this.meta.enter(timestamp);
+    const topic = typeof extractor === 'function' ? extractor(key, value, this.meta) : extractor.name;
     if (typeof topic !== 'string' || topic === '' || isPromiseLike(topic)) {
       throw new MillraceError('MILL_PRODUCTION', `the topic extractor of ${this.node.name} gave ${String(topic)} instead of a topic name`);
     }

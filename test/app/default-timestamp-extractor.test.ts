@@ -63,7 +63,7 @@ describe('defaultTimestampExtractor', () => {
     await using driver = new TopologyTestDriver(builder.build(), { defaultTimestampExtractor: timeInValue() });
     const input = driver.inputTopic('in', strings);
     await input.pipe('k', '5', { timestamp: 1 });
-    await input.pipe('k', 'never', { timestamp: 2 });
+    await input.pipe('k', '-1', { timestamp: 2 });
     expect(
       driver
         .outputTopic('out', strings)

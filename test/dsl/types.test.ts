@@ -65,6 +65,14 @@ describe('types of user functions', () => {
     });
   });
 
+  it('keep the fields of a meta that they copy, and not its headers()', () => {
+    orders.peek((_value, _key, meta) => {
+      const { ...copy } = meta;
+      expectTypeOf(copy).toEqualTypeOf<{ topic: string | null; partition: number; offset: number; timestamp: number }>();
+      return expectTypeOf(copy).not.toHaveProperty('headers');
+    });
+  });
+
   it('may answer with a promise; the stream has what it resolves to', () => {
     expectTypeOf(orders.mapValues(async (order) => order.total)).toEqualTypeOf<KStream<string, number>>();
     expectTypeOf(orders.map(async (order) => [order.total, order.customer] as const)).toEqualTypeOf<KStream<number, string>>();
