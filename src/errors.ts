@@ -34,7 +34,7 @@ export const errorTable = {
   MILL_GROUP_FATAL: 'See the broker’s error in the message: the group refuses this member.',
   MILL_INSTANCE_FENCED: 'Give every instance a groupInstanceId of its own, and start one only when the one before has ended.',
   MILL_ASSIGNOR_INVALID: 'Mend the custom assignor: the message says what its answer must not have.',
-  MILL_SERDE: 'Check that the serde fits the data, or set a deserialisation handler.',
+  MILL_SERDE: 'Check that the serde fits the data, or have a handler let such records pass: docs/Guides/error-handling.md.',
   MILL_SERDE_REGISTRY: 'Check the schema registry’s address and that the subject exists.',
   MILL_DESERIALIZATION: 'Set `deserializationHandler` to "continue" or "deadLetter" to go on after undecodable records.',
   MILL_PROCESSING: 'Mend the user function that threw, or set `processingHandler` to "continue" or "deadLetter".',

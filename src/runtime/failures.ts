@@ -1,5 +1,6 @@
 import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError, type ErrorCode } from '../errors.js';
+import { reasonOf } from '../errors/bare-message.js';
 import { delay } from '../kafka/backoff.js';
 import type { NodeFailure } from '../processors/node-guard.js';
 import { DeadLetters } from './dead-letters.js';
@@ -146,13 +147,13 @@ export class TaskFailures {
     try {
       answer = ask();
     } catch (thrown) {
-      throw this.doom(handlerFailed(failure, asError(thrown).message));
+      throw this.doom(handlerFailed(failure, reasonOf(asError(thrown), failure.code)));
     }
     if (!isPromiseLike(answer)) return this.obey(answer, failure);
     return Promise.resolve(answer).then(
       (late) => this.obey(late, failure),
       (thrown: unknown) => {
-        throw this.doom(handlerFailed(failure, asError(thrown).message));
+        throw this.doom(handlerFailed(failure, reasonOf(asError(thrown), failure.code)));
       },
     );
   }
@@ -161,13 +162,13 @@ export class TaskFailures {
     const { code, what, error, failed } = failure;
     switch (answer) {
       case 'fail':
-        throw this.doom(failedBy(failure, asError(error).message));
+        throw this.doom(failedBy(failure, reasonOf(asError(error), code)));
       case 'retry':
         return this.retry(failure);
       case 'continue':
       case 'deadLetter':
         if (this.record.isOfSeveral) {
-          const reason = `${asError(error).message} (the handler said ${answer}, but this stands for several input records, which can't be skipped with it)`;
+          const reason = `${reasonOf(asError(error), code)} (the handler said ${answer}, but this stands for several input records, which can't be skipped with it)`;
           throw this.doom(failedBy(failure, reason));
         }
         this.env.logger.warn({ ...failed, error: asError(error).message, code }, `${what} ${placeOf(failed)}: ${answer}`);
@@ -241,7 +242,7 @@ export class TaskFailures {
 }
 
 function handlerFailed(failure: Failure, reason: string): MillraceError {
-  return failedBy(failure, `${asError(failure.error).message} (and the handler that was asked about it failed: ${reason})`);
+  return failedBy(failure, `${reasonOf(asError(failure.error), failure.code)} (and the handler that was asked about it failed: ${reason})`);
 }
 
 function failedBy({ code, what, error, failed }: Failure, reason: string): MillraceError {

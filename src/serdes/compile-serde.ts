@@ -9,9 +9,14 @@ import { encodedAtOnce, serialized } from './serialized.js';
  * Fills in the fast paths of a serde. Whatever the serde throws comes out as MILL_SERDE (a serde's own MillraceError as it is) and says what the
  * serde got; topic, partition and offset are added by the caller, who knows them.
  */
-export function compileSerde<T>(serde: Serde<T>): CompiledSerde<T> {
-  return new GuardedSerde(withFastPaths(serde));
+export function compileSerde<T>(serde: Serde<T>, explain: Explain = asItIs): CompiledSerde<T> {
+  return new GuardedSerde(withFastPaths(serde), explain);
 }
+
+/** Adds to an error what whoever uses the serde knows: of which store it is, say. */
+export type Explain = (error: MillraceError, doing: 'encode' | 'decode') => MillraceError;
+
+const asItIs: Explain = (error) => error;
 
 /** As users write them: types don't keep an `encode` from giving a promise. */
 type GivenSerde<T> = Omit<Serde<T>, 'encode'> & { encode?(value: T, out: ByteWriter): unknown };
@@ -28,7 +33,10 @@ class GuardedSerde<T> implements CompiledSerde<T> {
   readonly valueIsIdentity: boolean;
   readonly total: boolean;
 
-  constructor(readonly serde: FastSerde<T>) {
+  constructor(
+    readonly serde: FastSerde<T>,
+    private readonly explain: Explain,
+  ) {
     this.name = serde.name;
     this.valueIsIdentity = serde.valueIsIdentity ?? false;
     this.total = serde.total ?? false;
@@ -40,7 +48,7 @@ class GuardedSerde<T> implements CompiledSerde<T> {
       encodedAtOnce(this.serde.encode(value, out));
     } catch (error) {
       out.length = start;
-      throw cannotSerialize(this.name, value, error);
+      throw this.explain(cannotSerialize(this.name, value, error), 'encode');
     }
   }
 
@@ -49,12 +57,12 @@ class GuardedSerde<T> implements CompiledSerde<T> {
     try {
       value = this.serde.decode(buffer, start, end);
     } catch (error) {
-      throw cannotDeserialize(this.name, buffer, start, end, error);
+      throw this.explain(cannotDeserialize(this.name, buffer, start, end, error), 'decode');
     }
     if (!isPromiseLike(value)) return value;
     const shown = Buffer.from(buffer.subarray(start, end));
     return value.then(undefined, (error: unknown) => {
-      throw cannotDeserialize(this.name, shown, 0, shown.length, error);
+      throw this.explain(cannotDeserialize(this.name, shown, 0, shown.length, error), 'decode');
     });
   }
 
@@ -63,14 +71,13 @@ class GuardedSerde<T> implements CompiledSerde<T> {
     try {
       value = this.serde.decode(buffer, start, end);
     } catch (error) {
-      throw cannotDeserialize(this.name, buffer, start, end, error);
+      throw this.explain(cannotDeserialize(this.name, buffer, start, end, error), 'decode');
     }
     if (!isPromiseLike(value)) return value;
     // Nobody awaits it: a rejection must not become an unhandled one.
     value.then(undefined, () => undefined);
-    throw new MillraceError('MILL_SERDE', `Serde ${this.name} gave a promise where the value is needed at once (in a store)`, {
-      details: { serde: this.name },
-    });
+    const promised = `Serde ${this.name} gave a promise where the value is needed at once (in a store)`;
+    throw this.explain(new MillraceError('MILL_SERDE', promised, { details: { serde: this.name } }), 'decode');
   }
 }
 

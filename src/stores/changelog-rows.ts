@@ -5,13 +5,13 @@ import { Row } from './row.js';
 import type { RowTable } from './row-table.js';
 
 /** How the bytes of a row read. */
-export interface RowFormat<V> {
+export interface RowFormat<K, V> {
   readonly keySerde: CompiledSerde<unknown>;
   /** Keys are told apart as they are, not by their bytes. */
   readonly identity: boolean;
   /** The engine keeps a timestamp in front of the value. */
   readonly timestamped: boolean;
-  decodeValue(bytes: Buffer, start: number, end: number): V;
+  valueOf(key: K, bytes: Buffer, start: number, end: number): V;
   /** Bytes that a row takes in memory. */
   rowBytes(keyBytes: number, valueBytes: number): number;
 }
@@ -22,7 +22,7 @@ export interface RowFormat<V> {
  */
 export class ChangelogRows<K, V> {
   constructor(
-    private readonly format: RowFormat<V>,
+    private readonly format: RowFormat<K, V>,
     private readonly scratch: ByteWriter,
   ) {}
 
@@ -82,7 +82,7 @@ export class ChangelogRows<K, V> {
     if (present === undefined) table.link(row);
     else table.resize(row, size);
     row.timestamp = timestamp;
-    row.value = format.decodeValue(value, valueStart, valueEnd);
+    row.value = format.valueOf(decoded, value, valueStart, valueEnd);
     row.captured = null;
     return present === undefined ? 1 : 0;
   }

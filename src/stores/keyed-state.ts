@@ -231,8 +231,17 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
     } else {
       row.timestamp = 0;
     }
-    row.value = this.decodeValue(bytes, start, bytes.length);
+    row.value = this.valueOf(row.key, bytes, start, bytes.length);
     row.size += this.copies * bytes.length;
+  }
+
+  /** `decodeValue`, whose error names the key. */
+  valueOf(key: K, bytes: Buffer, start: number, end: number): V {
+    try {
+      return this.decodeValue(bytes, start, end);
+    } catch (cause) {
+      throw valueError(this, key, cause);
+    }
   }
 
   decodeValue(bytes: Buffer, start: number, end: number): V {
@@ -453,12 +462,13 @@ export abstract class KeyedState<K, V> implements EpochState, Evictable {
 
   /** A row that a scan read from the engine. */
   scannedRow(table: RowTable<K, V>, engineKey: Buffer, engineValue: Buffer): ScannedRow<K, V> {
-    return { key: this.decodeKey(engineKey, table.prefix.length), ...this.rowFromEngine(engineValue) };
+    const key = this.decodeKey(engineKey, table.prefix.length);
+    return { key, ...this.rowFromEngine(key, engineValue) };
   }
 
-  rowFromEngine(bytes: Buffer): { readonly value: V; readonly timestamp: number } {
+  rowFromEngine(key: K, bytes: Buffer): { readonly value: V; readonly timestamp: number } {
     const start = this.timestamped ? timestampBytes : 0;
-    return { value: this.decodeValue(bytes, start, bytes.length), timestamp: this.timestamped ? Number(bytes.readBigInt64BE(0)) : 0 };
+    return { value: this.valueOf(key, bytes, start, bytes.length), timestamp: this.timestamped ? Number(bytes.readBigInt64BE(0)) : 0 };
   }
 
   abstract evict(steps: number): number;

@@ -31,6 +31,7 @@ import { idPrefix } from './store-environment.js';
 import type { ChangelogSink } from './store-environment.js';
 import type { StoreMarks } from './store-marks.js';
 import type { TaskStateOptions } from './task-state-options.js';
+import { storeSerdes } from './value-error.js';
 import { TaskStore } from './task-store.js';
 
 export type { TaskStateOptions } from './task-state-options.js';
@@ -419,15 +420,13 @@ export class TaskState {
     for (const spec of this.options.specs) {
       const engine = engineOf(spec, this.options) === 'leveldb' ? this.engine : null;
       const known = usable(meta?.stores.get(spec.name), spec, engine, meta);
-      const serdes = this.options.serdes(spec);
       const store = new TaskStore({
         spec,
         taskId: this.options.taskId,
         id: known?.id ?? ++lastId,
         engine,
         budget,
-        keySerde: serdes.key,
-        valueSerde: serdes.value,
+        ...storeSerdes({ name: spec.name, taskId: this.options.taskId }, this.options.serdes(spec)),
         recordTimestamp: this.options.recordTimestamp ?? this.now,
       });
       if (known !== undefined) store.resume(known);

@@ -1,11 +1,43 @@
+/** Errors of a store's serdes: without the store, its task and its key nobody knows which of an app's rows does not fit. */
 import { MillraceError } from '../errors.js';
+import { reasonOf } from '../errors/bare-message.js';
+import { compileSerde } from '../serdes/compile-serde.js';
+import type { CompiledSerde } from '../serdes/serde.js';
+import { describeValue } from '../serdes/serde-error.js';
 
-/** A value that its serde does not take: names store, task and key. */
-export function valueError<K>(store: { readonly name: string; readonly taskId: string }, key: K, cause: unknown): MillraceError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const shown = (typeof key === 'object' ? JSON.stringify(key) : String(key)).slice(0, 60);
-  return new MillraceError('MILL_SERDE', `Store ${store.name} of task ${store.taskId}, key ${shown}: ${reason}`, {
+/** Of which store a serde is. */
+export interface StorePlace {
+  readonly name: string;
+  readonly taskId: string;
+}
+
+/** The serdes of a store, whose errors say whose they are. */
+export function storeSerdes(
+  place: StorePlace,
+  { key, value }: { readonly key: CompiledSerde<unknown>; readonly value: CompiledSerde<unknown> },
+): { readonly keySerde: CompiledSerde<unknown>; readonly valueSerde: CompiledSerde<unknown> } {
+  return { keySerde: serdeOf(place, 'key', key), valueSerde: serdeOf(place, 'value', value) };
+}
+
+/** The serde of a store's keys or values, whose errors name store and task. Those of values that are written don't yet: `valueError` adds the key to them. */
+function serdeOf<T>(place: StorePlace, part: 'key' | 'value', { serde }: CompiledSerde<T>): CompiledSerde<T> {
+  return compileSerde(serde, (error, doing) => {
+    if (part === 'value' && doing === 'encode') return error;
+    return placed(place, doing === 'encode' ? `a ${part} does not fit` : `a ${part} that it has can’t be read`, error);
+  });
+}
+
+/** A value that its serde does not take, or does not read: names store, task and key. */
+export function valueError<K>(place: StorePlace, key: K, cause: unknown): MillraceError {
+  const isPlaced = cause instanceof MillraceError && cause.details['store'] === place.name;
+  const shown = typeof key === 'object' ? describeValue(key) : String(key).slice(0, 60);
+  return placed(place, `key ${shown}`, isPlaced ? cause.cause : cause);
+}
+
+function placed({ name, taskId }: StorePlace, what: string, cause: unknown): MillraceError {
+  const details = cause instanceof MillraceError ? cause.details : {};
+  return new MillraceError('MILL_SERDE', `Store ${name} of task ${taskId}, ${what}: ${reasonOf(cause, 'MILL_SERDE')}`, {
     cause,
-    details: { store: store.name, task: store.taskId },
+    details: { ...details, store: name, task: taskId },
   });
 }

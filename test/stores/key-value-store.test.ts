@@ -189,9 +189,40 @@ describe.each(['memory', 'leveldb'] as const)('a key-value store over %s', (engi
     await state.close({ clean: true });
   });
 
-  it('refuses a key that its serde cannot take, at the record', async () => {
+  it('names store, task and key of a row that another serde has written', async () => {
+    const directory = await directories.make();
+    const changelog = new Changelog();
+    const specs = [timestampedKeyValueStore({ name: 'counts', engine })];
+    const before = await openState({ directory, specs });
+    (before.store('counts') as TimestampedKeyValueStore<string, number>).put('a', 1, 1);
+    await commitEpoch(before, 1, changelog);
+    await before.close({ clean: true });
+    const after = await openState({ directory, specs, valueSerde: serdes.json() as never });
+    const counts = after.store('counts') as TimestampedKeyValueStore<string, unknown>;
+    const unreadable = {
+      code: 'MILL_SERDE',
+      message: expect.stringMatching(
+        /^Store counts of task 0_0, key a: Serde json cannot deserialise 4 bytes 0x00000001.*\[MILL_SERDE\](?!.*MILL_SERDE)/,
+      ),
+      details: { store: 'counts', task: '0_0', serde: 'json' },
+    };
+    // In memory it shows where the changelog is read back.
+    if (engine === 'memory') await expect(changelog.restore(after, 'counts', null)).rejects.toMatchObject(unreadable);
+    else {
+      expect(() => counts.get('a')).toThrow(expect.objectContaining(unreadable));
+      await expect(collect(counts.range())).rejects.toMatchObject(unreadable);
+    }
+    await after.close({ clean: false });
+  });
+
+  it('refuses a key that its serde cannot take, at the record, and names the store', async () => {
     const { state, counts } = await open();
-    expect(() => counts.put(5 as never, 1, 1)).toThrow(expect.objectContaining({ code: 'MILL_SERDE' }));
+    expect(() => counts.put(5 as never, 1, 1)).toThrow(
+      expect.objectContaining({
+        code: 'MILL_SERDE',
+        message: expect.stringContaining('Store counts of task 0_0, a key does not fit: Serde string'),
+      }),
+    );
     await state.close({ clean: true });
   });
 

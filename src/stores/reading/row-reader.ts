@@ -73,7 +73,7 @@ export class RowReader<K, V> implements Imager<K, V> {
     const row = table.rows.get(this.mapKey(table, key, engineKey));
     if (row !== undefined) return this.read(row, asOf);
     const bytes = table.mayMiss ? state.engine?.get(engineKey) : undefined;
-    return bytes === undefined ? null : state.rowFromEngine(bytes);
+    return bytes === undefined ? null : state.rowFromEngine(key, bytes);
   }
 
   /** Valid until the next call. */

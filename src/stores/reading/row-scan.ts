@@ -166,11 +166,12 @@ class EngineRowScan<K, V> implements RowScan<K, V> {
     const prefix = this.prefixLength;
     const key = engineKey.toString('latin1', prefix);
     if ((keys.from !== null && key < keys.from) || (keys.to !== null && key >= keys.to)) return;
+    const decoded = reader.state.decodeKey(engineKey, prefix);
     page.push({
       order,
-      key: reader.state.decodeKey(engineKey, prefix),
+      key: decoded,
       start: this.startOf(engineKey),
-      ...reader.state.rowFromEngine(value),
+      ...reader.state.rowFromEngine(decoded, value),
     });
   }
 

@@ -123,7 +123,7 @@ class WindowsOfKey<K, V> implements RowScan<K, V> {
   private inEngine(prefix: Buffer): ReadRow<V> | null {
     const engineKey = Buffer.concat([prefix, Buffer.from(this.state.keyOrder(this.key), 'latin1')]);
     const bytes = this.engine?.get(engineKey);
-    return bytes === undefined ? null : this.state.rowFromEngine(bytes);
+    return bytes === undefined ? null : this.state.rowFromEngine(this.key, bytes);
   }
 
   async close(): Promise<void> {
