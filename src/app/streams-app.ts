@@ -18,7 +18,7 @@ import type { StandbyUpdateListener } from '../runtime/standby-listener.js';
 import type { WatermarkExplanation } from '../runtime/watermark-explanation.js';
 import type { RestoreListener } from '../runtime/state-restorer.js';
 import { checkTopology } from '../topology/checked-topology.js';
-import type { ExecutionMode, Topology } from '../topology/nodes.js';
+import type { Topology } from '../topology/nodes.js';
 import type { InputEnd } from '../transactions/committed-metadata.js';
 import type { StoreReads } from '../queries/store-reads.js';
 import { nextState } from './next-state.js';
@@ -32,6 +32,7 @@ import { comparedResultFaults } from './compared-results.js';
 import { reusedSourceTopicFaults } from './reused-source-topics.js';
 import { resolveConfig, type StreamsConfig } from './config.js';
 import { exhausted, Restarts } from './restarts.js';
+import { mustBeRunnable } from './start-checks.js';
 import { StateCleaning } from './state-cleaning.js';
 import { loadApp } from './load-app.js';
 import { UncaughtErrors, type UncaughtErrorHandler } from './uncaught-errors.js';
@@ -95,7 +96,7 @@ export class StreamsApp extends StoreAccess {
   private restoreListener: RestoreListener = {};
   private standbyListener: StandbyUpdateListener = {};
   private readonly uncaughtErrors = new UncaughtErrors();
-  private readonly mode: ExecutionMode;
+  private readonly topology: Topology;
   private readonly restarts: Restarts;
   private readonly engine: AppEngine;
   private ending: Promise<void> | null = null;
@@ -124,7 +125,7 @@ export class StreamsApp extends StoreAccess {
         `threads: ${resolved.threads} needs the topology as a module, which each thread imports: await StreamsApp.fromModule(new URL('./topology.js', import.meta.url), config)`,
       );
     }
-    this.mode = topology.mode;
+    this.topology = topology;
     this.logger = resolved.logger;
     this.restarts = new Restarts(resolved.restart, resolved.logger);
     const serdes = new SerdeDefaults(resolved.defaultKeySerde, resolved.defaultValueSerde);
@@ -225,17 +226,13 @@ export class StreamsApp extends StoreAccess {
    * background (`state` becomes `running` at its end).
    *
    * @throws MILL_BROKER_UNREACHABLE, MILL_BROKER_TOO_OLD, MILL_TOPIC_MISSING, MILL_TOPIC_INCOMPATIBLE, MILL_TOPOLOGY_NOT_COPARTITIONED, MILL_AUTHORIZATION,
-   * MILL_STORE_DIRECTORY_LOCKED, MILL_GROUP_FATAL, MILL_INSTANCE_FENCED, MILL_ASSIGNOR_INVALID, MILL_STATE_INVALID; MILL_TOPOLOGY_INVALID when the topology was built for batch mode
+   * MILL_STORE_DIRECTORY_LOCKED, MILL_GROUP_FATAL, MILL_INSTANCE_FENCED, MILL_ASSIGNOR_INVALID, MILL_STATE_INVALID; MILL_TOPOLOGY_INVALID when the topology is empty, or was built for batch mode
    */
   async start(): Promise<void> {
     if (this.currentState !== 'created')
       throw new MillraceError('MILL_STATE_INVALID', `start() needs state created, the app is ${this.currentState}`);
     this.cleaning.mustBeOver();
-    if (this.mode === 'batch' && this.bounds !== 'final')
-      throw new MillraceError(
-        'MILL_TOPOLOGY_INVALID',
-        'the topology was built for batch mode: run it with runUntilEnd(), and with final results',
-      );
+    mustBeRunnable(this.topology, this.bounds);
     this.become('rebalancing');
     const { restoreListener, standbyListener, bounds } = this;
     try {

@@ -1,4 +1,5 @@
 /** From `materialized` options to the spec of a store. */
+import { shown } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 import { serdeOf } from '../serdes/serde-for.js';
 import type { Serde } from '../serdes/serde.js';
@@ -75,7 +76,7 @@ function versionedStore(common: Omit<StoreSpec, 'kind'>, historyRetention: numbe
   if (!Number.isSafeInteger(historyRetention) || historyRetention < 0) {
     throw new MillraceError(
       'MILL_TOPOLOGY_INVALID',
-      `Store ${common.name}: historyRetention must be a whole number of milliseconds, 0 or more, not ${historyRetention}.`,
+      `Store ${common.name}: historyRetention must be a whole number of milliseconds, 0 or more, not ${shown(historyRetention)}.`,
       { details: { store: common.name, historyRetention } },
     );
   }
@@ -102,6 +103,13 @@ export function windowTableStore<K, V>(
   const { emit, emitOnChange } = emission;
   requireOneOf('emit', emit, ['onUpdate', 'onCommit', 'onWindowClose']);
   const common = commonSpec(graph, storePrefix, materialized, carried);
+  if (emit === 'onWindowClose' && windows.kind === 'unlimited') {
+    throw new MillraceError(
+      'MILL_TOPOLOGY_INVALID',
+      `Store ${common.name}: emit "onWindowClose" is not for unlimited windows, which never close: nothing would ever be told.`,
+      { details: { store: common.name } },
+    );
+  }
   if (emit === 'onWindowClose' && emitOnChange === true) {
     throw new MillraceError(
       'MILL_TOPOLOGY_INVALID',

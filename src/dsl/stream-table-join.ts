@@ -1,3 +1,4 @@
+import { shown } from '../errors/checked-options.js';
 import { streamTableGraceJoinOperator } from '../processors/stream-table-grace-join.js';
 import { streamTableJoinOperator } from '../processors/stream-table-join.js';
 import type { TableJoiner } from '../processors/user-functions.js';
@@ -62,7 +63,7 @@ function graceBuffer<K, V, VT, VR>(
     const what =
       history === null
         ? 'a grace period needs a versioned table (`materialized.historyRetention`)'
-        : `grace must be a whole number of milliseconds from 0 to the table's history of ${history} ms, not ${grace}`;
+        : `grace must be a whole number of milliseconds from 0 to the table's history of ${history} ms, not ${shown(grace)}`;
     throw new MillraceError('MILL_TOPOLOGY_INVALID', `${name}: ${what}.`, { details: { node: name, grace, table: table.name } });
   }
   return Object.freeze({

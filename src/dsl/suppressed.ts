@@ -1,5 +1,5 @@
 /** When a suppressed table lets its rows through: made by `untilTimeLimit` and `untilWindowCloses`, taken by `KTable.suppress`. */
-import { milliseconds, oneOf, requireArgument, requireOptions, zeroOrMore, type ShapeOf } from '../errors/checked-options.js';
+import { shown, milliseconds, oneOf, requireArgument, requireOptions, zeroOrMore, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 
 /** How much may be held back. Without bounds: all of it. */
@@ -62,9 +62,9 @@ function withDefaults(buffer: SuppressBuffer, whenFull: Suppressed['whenFull']):
 
 function checked(suppressed: Suppressed): Suppressed {
   const faults: string[] = [];
-  if (!(suppressed.limit >= 0)) faults.push(`the limit must be 0 ms or more, not ${suppressed.limit}`);
-  if (!(suppressed.maxRecords >= 0)) faults.push(`maxRecords must be 0 or more, not ${suppressed.maxRecords}`);
-  if (!(suppressed.maxBytes >= 0)) faults.push(`maxBytes must be 0 or more, not ${suppressed.maxBytes}`);
+  if (!(suppressed.limit >= 0)) faults.push(`the limit must be 0 ms or more, not ${shown(suppressed.limit)}`);
+  if (!(suppressed.maxRecords >= 0)) faults.push(`maxRecords must be 0 or more, not ${shown(suppressed.maxRecords)}`);
+  if (!(suppressed.maxBytes >= 0)) faults.push(`maxBytes must be 0 or more, not ${shown(suppressed.maxBytes)}`);
   if (suppressed.kind === 'windowCloses' && suppressed.whenFull === 'emitEarly') faults.push('final results can’t leave early');
   if (faults.length > 0) throw new MillraceError('MILL_CONFIG_INVALID', `suppress: ${faults.join('; ')}.`, { details: { ...suppressed } });
   return Object.freeze(suppressed);

@@ -13,7 +13,6 @@ import { gaveUndefined } from './defined-result.js';
  */
 export function pairOf<KR, VR>(what: string, pair: readonly [KR, VR]): readonly [KR, VR] {
   const given: unknown = pair;
-  if (given === undefined) throw gaveUndefined(what);
   if (!Array.isArray(given)) throw new TypeError(`${what} gave ${kindOf(given)}: it must give an array of key and value`);
   if (pair[0] === undefined || pair[1] === undefined) throw gaveUndefined(`${what} (as key or value)`);
   return pair;
@@ -27,7 +26,6 @@ export function pairOf<KR, VR>(what: string, pair: readonly [KR, VR]): readonly 
  */
 export function severalOf<R>(what: string, results: Iterable<R>): Iterable<R> {
   const given: unknown = results;
-  if (given === undefined) throw gaveUndefined(what);
   if (isList(given)) return results;
   throw new TypeError(`${what} gave ${kindOf(given)}: it must give an array of results, empty for none`);
 }

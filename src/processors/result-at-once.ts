@@ -57,7 +57,7 @@ export function initAtOnce(nodeName: string, result: unknown): void {
  * @throws TypeError
  */
 export function resultsAtOnce<R>(what: string, results: readonly R[]): readonly R[] {
-  const given: unknown = resultAtOnce(what, results);
+  const given: unknown = doneAtOnce(what, results);
   if (!isList(given)) throw new TypeError(`${what} gave ${kindOf(given)}: it must give an array of results, empty for none`);
   const list = (Array.isArray(given) ? given : [...given]) as readonly R[];
   for (const result of list) resultAtOnce(`${what}, in its array,`, result);

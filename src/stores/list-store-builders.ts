@@ -1,5 +1,5 @@
 /** Specs of the stores that keep several things of a key: sessions, sliding windows, join records, versions, rows in wait; and of the bounded key-value store. */
-import { anything, flag, requireOptions, type ShapeOf } from '../errors/checked-options.js';
+import { shown, anything, flag, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 import { specOf, storeShape } from './store-builders.js';
 import type { StoreOptions } from './store-builders.js';
@@ -107,7 +107,7 @@ export function lruStore<K = unknown, V = unknown>(options: LruStoreOptions<K, V
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
     throw new MillraceError(
       'MILL_TOPOLOGY_INVALID',
-      `Store ${options.name}: maxEntries must be a whole number of at least 1, not ${maxEntries}`,
+      `Store ${options.name}: maxEntries must be a whole number of at least 1, not ${shown(maxEntries)}`,
     );
   }
   return Object.freeze({ ...specOf('keyValue', { ...options, engine: 'memory' }, { ...storeShape, maxEntries: anything }), maxEntries });
@@ -117,6 +117,6 @@ function checkTime(name: string, what: string, value: number, least: number): vo
   if (Number.isSafeInteger(value) && value >= least) return;
   throw new MillraceError(
     'MILL_TOPOLOGY_INVALID',
-    `Store ${name}: ${what} must be a whole number of milliseconds of at least ${least}, not ${value}`,
+    `Store ${name}: ${what} must be a whole number of milliseconds of at least ${least}, not ${shown(value)}`,
   );
 }

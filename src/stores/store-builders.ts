@@ -1,6 +1,7 @@
 /** Store specs: what a user says of a store. Plain data, checked here, built for each task later. */
 import { MillraceError } from '../errors.js';
 import {
+  shown,
   anything,
   flag,
   oneOf,
@@ -108,7 +109,10 @@ function windowSpecOf<K, V>(kind: StoreKind, options: WindowStoreOptions<K, V>):
   requireOptions(`stores.${kind}`, options, windowShape);
   const { name, windowSize, retention } = options;
   if (!Number.isSafeInteger(windowSize) || windowSize < 0) {
-    throw new MillraceError('MILL_TOPOLOGY_INVALID', `Store ${name}: windowSize must be a whole number of milliseconds, not ${windowSize}`);
+    throw new MillraceError(
+      'MILL_TOPOLOGY_INVALID',
+      `Store ${name}: windowSize must be a whole number of milliseconds, not ${shown(windowSize)}`,
+    );
   }
   if (!Number.isSafeInteger(retention) || retention < windowSize) {
     throw new MillraceError(

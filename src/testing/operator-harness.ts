@@ -4,6 +4,7 @@
  *
  * Below is a `TopologyTestDriver`, so the operator runs in tasks as it does in an app, with a commit after each push.
  */
+import { shown } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 import type { KStream } from '../dsl/kstream.js';
 import { StreamsBuilder } from '../dsl/streams-builder.js';
@@ -100,7 +101,7 @@ export abstract class OperatorHarness {
   ) {
     const { parallelism = 1, from } = options;
     if (!Number.isSafeInteger(parallelism) || parallelism < 1)
-      throw this.wrong(`\`parallelism\` must be a whole number of at least 1, not ${parallelism}`);
+      throw this.wrong(`\`parallelism\` must be a whole number of at least 1, not ${shown(parallelism)}`);
     if (from !== undefined) this.checkSnapshot(from, sources);
     this.parallelism = parallelism;
     this.topology = this.build(sources, operator);

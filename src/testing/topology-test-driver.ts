@@ -5,7 +5,7 @@
  * the topology writes to a topic it also reads are processed too. All of it happens inside `pipe`, so a test needs no waiting.
  */
 import { MillraceError } from '../errors.js';
-import { requireOptions } from '../errors/checked-options.js';
+import { shown, requireOptions } from '../errors/checked-options.js';
 import type { StateQueryRequest, StateQueryResult } from '../queries/state-query.js';
 import type { KeyValueView } from '../queries/views/key-value-view.js';
 import type { SessionView } from '../queries/views/session-view.js';
@@ -109,7 +109,7 @@ export class TopologyTestDriver {
   /** Moves the wall clock by `ms` and fires the punctuations that are due then. */
   async advanceWallClock(ms: number): Promise<void> {
     if (!Number.isSafeInteger(ms) || ms < 0)
-      throw new MillraceError('MILL_CONFIG_INVALID', `advanceWallClock takes a whole number of milliseconds, 0 or more, not ${ms}.`);
+      throw new MillraceError('MILL_CONFIG_INVALID', `advanceWallClock takes a whole number of milliseconds, 0 or more, not ${shown(ms)}.`);
     // Not before the tasks are open: their timers count from the time at which they were.
     await this.working(
       async (tasks) => {

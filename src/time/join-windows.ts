@@ -1,4 +1,4 @@
-import { anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
+import { shown, anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 
 /** For `joinWindows`. */
@@ -38,10 +38,11 @@ export class JoinWindows {
     readonly grace: number,
   ) {
     const faults: string[] = [];
-    if (!Number.isSafeInteger(before)) faults.push(`before must be a whole number of milliseconds, not ${before}`);
-    if (!Number.isSafeInteger(after)) faults.push(`after must be a whole number of milliseconds, not ${after}`);
+    if (!Number.isSafeInteger(before)) faults.push(`before must be a whole number of milliseconds, not ${shown(before)}`);
+    if (!Number.isSafeInteger(after)) faults.push(`after must be a whole number of milliseconds, not ${shown(after)}`);
     if (before + after < 0) faults.push(`the window would end ${-(before + after)} ms before it starts: before + after must be 0 or more`);
-    if (!Number.isSafeInteger(grace) || grace < 0) faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${grace}`);
+    if (!Number.isSafeInteger(grace) || grace < 0)
+      faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${shown(grace)}`);
     if (faults.length > 0) {
       throw new MillraceError('MILL_CONFIG_INVALID', `Join windows: ${faults.join('; ')}.`, { details: { before, after, grace } });
     }

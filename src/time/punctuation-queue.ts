@@ -5,6 +5,7 @@
  * were missed, and then stands at the next multiple of its interval after the time of firing. Callbacks get the time that was
  * reached, not the time that was due. Pure: the task tells it the time after each record or tick.
  */
+import { shown } from '../errors/checked-options.js';
 import type { MaybeAsync } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
 
@@ -25,11 +26,14 @@ export class PunctuationQueue {
     if (!Number.isSafeInteger(interval) || interval < 1) {
       throw new MillraceError(
         'MILL_CONFIG_INVALID',
-        `schedule: the interval must be a whole number of milliseconds, 1 or more, not ${interval}.`,
+        `schedule: the interval must be a whole number of milliseconds, 1 or more, not ${shown(interval)}.`,
       );
     }
     if (!Number.isSafeInteger(startAt) || startAt < 0) {
-      throw new MillraceError('MILL_CONFIG_INVALID', `schedule: startAt must be milliseconds since the epoch, 0 or more, not ${startAt}.`);
+      throw new MillraceError(
+        'MILL_CONFIG_INVALID',
+        `schedule: startAt must be milliseconds since the epoch, 0 or more, not ${shown(startAt)}.`,
+      );
     }
     const schedule = new Schedule(startAt, interval, punctuator, this.sequence++);
     this.insert(schedule);

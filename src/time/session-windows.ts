@@ -1,7 +1,7 @@
 /**
  * Session windows: the activity of one key between pauses. Both ends are inclusive; records less than or exactly `gap` apart are in one session.
  */
-import { anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
+import { shown, anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 
 /** For `sessions`. */
@@ -36,8 +36,9 @@ export class SessionWindows {
     readonly grace: number,
   ) {
     const faults: string[] = [];
-    if (!Number.isSafeInteger(gap) || gap < 0) faults.push(`gap must be a whole number of milliseconds, 0 or more, not ${gap}`);
-    if (!Number.isSafeInteger(grace) || grace < 0) faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${grace}`);
+    if (!Number.isSafeInteger(gap) || gap < 0) faults.push(`gap must be a whole number of milliseconds, 0 or more, not ${shown(gap)}`);
+    if (!Number.isSafeInteger(grace) || grace < 0)
+      faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${shown(grace)}`);
     if (faults.length > 0) {
       throw new MillraceError('MILL_CONFIG_INVALID', `session windows: ${faults.join('; ')}.`, { details: { gap, grace } });
     }

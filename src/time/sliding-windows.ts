@@ -2,7 +2,7 @@
  * Sliding windows: one window for each set of records of a key that lie within `timeDifference` of each other. Both ends are inclusive, so a window
  * is `[start, start + timeDifference]`.
  */
-import { anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
+import { shown, anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 
 /** For `sliding`. */
@@ -38,9 +38,10 @@ export class SlidingWindows {
   ) {
     const faults: string[] = [];
     if (!Number.isSafeInteger(timeDifference) || timeDifference < 0) {
-      faults.push(`timeDifference must be a whole number of milliseconds, 0 or more, not ${timeDifference}`);
+      faults.push(`timeDifference must be a whole number of milliseconds, 0 or more, not ${shown(timeDifference)}`);
     }
-    if (!Number.isSafeInteger(grace) || grace < 0) faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${grace}`);
+    if (!Number.isSafeInteger(grace) || grace < 0)
+      faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${shown(grace)}`);
     if (faults.length > 0) {
       throw new MillraceError('MILL_CONFIG_INVALID', `sliding windows: ${faults.join('; ')}.`, { details: { timeDifference, grace } });
     }

@@ -4,7 +4,7 @@
  * Pure arithmetic. Window operators call it for each record, so the windows of a timestamp are told as a first start and a step
  * (`firstStart`, `advance`) and not as a list.
  */
-import { anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
+import { shown, anything, requireOptions, type ShapeOf } from '../errors/checked-options.js';
 import { MillraceError } from '../errors.js';
 import type { Window } from './windowed.js';
 
@@ -77,7 +77,7 @@ export class TimeWindows {
     /** ms */
     readonly grace: number,
   ) {
-    const faults = windowFaults(size, advance, grace);
+    const faults = windowFaults(kind, size, advance, grace);
     if (faults.length > 0) {
       throw new MillraceError('MILL_CONFIG_INVALID', `${kind} windows: ${faults.join('; ')}.`, { details: { size, advance, grace } });
     }
@@ -103,7 +103,7 @@ class UnlimitedWindows extends TimeWindows {
 
   constructor(start: number) {
     if (!Number.isSafeInteger(start) || start < 0) {
-      throw new MillraceError('MILL_CONFIG_INVALID', `unlimited windows: start must be a time in ms, 0 or more, not ${start}.`, {
+      throw new MillraceError('MILL_CONFIG_INVALID', `unlimited windows: start must be a time in ms, 0 or more, not ${shown(start)}.`, {
         details: { start },
       });
     }
@@ -121,12 +121,14 @@ class UnlimitedWindows extends TimeWindows {
   }
 }
 
-function windowFaults(size: number, advance: number, grace: number): string[] {
+/** Tumbling windows have no `advance` of their own. */
+function windowFaults(kind: TimeWindows['kind'], size: number, advance: number, grace: number): string[] {
   const faults: string[] = [];
-  if (!Number.isSafeInteger(size) || size <= 0) faults.push(`size must be a whole number of milliseconds above 0, not ${size}`);
-  if (!Number.isSafeInteger(advance) || advance <= 0 || advance > size) {
-    faults.push(`advance must be a whole number of milliseconds above 0 and at most the size (${size}), not ${advance}`);
+  if (!Number.isSafeInteger(size) || size <= 0) faults.push(`size must be a whole number of milliseconds above 0, not ${shown(size)}`);
+  if (kind === 'hopping' && (!Number.isSafeInteger(advance) || advance <= 0 || advance > size)) {
+    faults.push(`advance must be a whole number of milliseconds above 0 and at most the size (${size}), not ${shown(advance)}`);
   }
-  if (!Number.isSafeInteger(grace) || grace < 0) faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${grace}`);
+  if (!Number.isSafeInteger(grace) || grace < 0)
+    faults.push(`grace must be a whole number of milliseconds, 0 or more, not ${shown(grace)}`);
   return faults;
 }

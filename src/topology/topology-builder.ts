@@ -5,7 +5,7 @@
  * What can be known without a broker is checked here: names, parents, stores, topics read twice, explicit partition counts.
  */
 import { MillraceError } from '../errors.js';
-import { requireArgument, requireOptions, text } from '../errors/checked-options.js';
+import { shown, requireArgument, requireOptions, text } from '../errors/checked-options.js';
 import { checkedSupplier } from '../processors/checked-supplier.js';
 import type { OperatorSupplier } from '../processors/operator.js';
 import { processorOperator } from '../processors/processor-operator.js';
@@ -179,7 +179,7 @@ export class TopologyBuilder {
     checkResourceName(name, 'repartition topic');
     if (this.#draft.repartitionTopics.has(name)) throw duplicateName('repartition topic', name);
     if (partitions !== null && (!Number.isInteger(partitions) || partitions < 1)) {
-      throw invalidTopology(`Repartition topic ${name}: \`partitions\` must be a whole number above 0, not ${partitions}.`, {
+      throw invalidTopology(`Repartition topic ${name}: \`partitions\` must be a whole number above 0, not ${shown(partitions)}.`, {
         topic: name,
       });
     }

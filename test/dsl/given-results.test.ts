@@ -42,11 +42,11 @@ async function result(declare: Declare, gives: unknown, later: boolean): Promise
 const pair = 'it must give an array of key and value';
 const list = 'it must give an array of results, empty for none';
 const cases: readonly (readonly [operator: string, gives: unknown, message: string])[] = [
-  ['map', undefined, 'map: the mapper gave undefined'],
+  ['map', undefined, `map: the mapper gave undefined: ${pair}`],
   ['map', 'ab', `map: the mapper gave a string: ${pair}`],
   ['map', null, `map: the mapper gave null: ${pair}`],
   ['map', ['a'], 'map: the mapper (as key or value) gave undefined'],
-  ['mapAsync', undefined, 'mapAsync: the mapper gave undefined'],
+  ['mapAsync', undefined, `mapAsync: the mapper gave undefined: ${pair}`],
   ['mapAsync', 'ab', `mapAsync: the mapper gave a string: ${pair}`],
   ['mapAsync', 5, `mapAsync: the mapper gave 5: ${pair}`],
   ['mapAsync', ['a'], 'mapAsync: the mapper (as key or value) gave undefined'],
@@ -55,10 +55,11 @@ const cases: readonly (readonly [operator: string, gives: unknown, message: stri
   ['flatMap', 'ab', `flatMap: the mapper gave a string: ${list}`],
   ['flatMap', ['ab'], `flatMap: the mapper, in its array, gave a string: ${pair}`],
   ['flatMap', {}, `flatMap: the mapper gave a plain object: ${list}`],
-  ['flatMapAsync', undefined, 'flatMapAsync: the mapper gave undefined'],
+  ['flatMap', undefined, `flatMap: the mapper gave undefined: ${list}`],
+  ['flatMapAsync', undefined, `flatMapAsync: the mapper gave undefined: ${list}`],
   ['flatMapAsync', [['a', undefined]], 'flatMapAsync: the mapper, in its array, (as key or value) gave undefined'],
   ['flatMapAsync', 'ab', `flatMapAsync: the mapper gave a string: ${list}`],
-  ['flatMapValues', undefined, 'flatMapValues: the mapper gave undefined'],
+  ['flatMapValues', undefined, `flatMapValues: the mapper gave undefined: ${list}`],
   ['flatMapValues', 'ab', `flatMapValues: the mapper gave a string: ${list}`],
   ['flatMapValues', ['a', undefined], 'flatMapValues: the mapper, in its array, gave undefined'],
   ['flatMapValuesAsync', 'ab', `flatMapValuesAsync: the mapper gave a string: ${list}`],

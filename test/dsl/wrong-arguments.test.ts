@@ -7,7 +7,8 @@ import { TopologyTestDriver } from '../../src/testing/topology-test-driver.js';
 import { joinWindows } from '../../src/time/join-windows.js';
 import { stores } from '../../src/stores/stores.js';
 import { untilTimeLimit } from '../../src/dsl/suppressed.js';
-import { tumbling } from '../../src/time/time-windows.js';
+import { sessions } from '../../src/time/session-windows.js';
+import { hopping, tumbling, unlimited } from '../../src/time/time-windows.js';
 import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
 
 const text = { keySerde: serdes.string, valueSerde: serdes.string };
@@ -247,5 +248,30 @@ describe('what is no option is told', () => {
 
   it('a store without a name', () => {
     expect(() => stores.keyValue({ ...text } as never)).toThrow('stores.keyValue: the name must be a text, not undefined.');
+  });
+
+  it('numbers that are texts, as texts; and nothing of an `advance` that tumbling windows have not', () => {
+    const five = '5' as never;
+    expect(() => tumbling({ size: five })).toThrow('tumbling windows: size must be a whole number of milliseconds above 0, not "5".');
+    expect(() => hopping({ size: 5, advance: five })).toThrow(
+      'advance must be a whole number of milliseconds above 0 and at most the size (5), not "5".',
+    );
+    expect(() => sessions({ gap: five })).toThrow('not "5"');
+    expect(() => joinWindows({ before: five, after: 0 })).toThrow('not "5"');
+    expect(() => unlimited({ start: five })).toThrow('not "5"');
+  });
+
+  it('emit "onWindowClose" of windows that never close', () => {
+    const windowed = new StreamsBuilder().stream('a', text).groupByKey().windowedBy(unlimited());
+    expect(() => windowed.count({ emit: 'onWindowClose' })).toThrow('emit "onWindowClose" is not for unlimited windows, which never close');
+  });
+
+  it('an empty topology, at the start', async () => {
+    const app = new StreamsApp(new StreamsBuilder().build(), { applicationId: 'a', bootstrapServers: 'localhost:9092' });
+    await expect(app.start()).rejects.toMatchObject({
+      code: 'MILL_TOPOLOGY_INVALID',
+      message: expect.stringContaining('the topology is empty'),
+    });
+    expect(app.state).toBe('created');
   });
 });

@@ -6,7 +6,7 @@
  * later.
  */
 import { MillraceError } from '../../errors.js';
-import { anything, flag, oneOf, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
+import { shown, anything, flag, oneOf, requireOptions, type ShapeOf } from '../../errors/checked-options.js';
 
 /** How long a value of keyed state lives, by the wall clock. */
 export interface StateTtl {
@@ -41,7 +41,7 @@ export function checkedTtl(state: string, ttl: StateTtl): StateTtl {
   if (!Number.isSafeInteger(size) || size < 1) {
     throw new MillraceError(
       'MILL_CONFIG_INVALID',
-      `State ${state}: cleanupIncrementally.size must be a whole number of at least 1, not ${size}.`,
+      `State ${state}: cleanupIncrementally.size must be a whole number of at least 1, not ${shown(size)}.`,
     );
   }
   if (typeof ttl.ttl === 'number' && ttl.ttl > 0) return Object.freeze({ ...ttl });

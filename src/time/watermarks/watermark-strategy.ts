@@ -1,5 +1,14 @@
 /** How a source gets its watermarks: the public `watermarks.*`. */
-import { anything, callback, objectWith, requireArgument, requireOptions, text, type ShapeOf } from '../../errors/checked-options.js';
+import {
+  shown,
+  anything,
+  callback,
+  objectWith,
+  requireArgument,
+  requireOptions,
+  text,
+  type ShapeOf,
+} from '../../errors/checked-options.js';
 import { MillraceError } from '../../errors.js';
 import { BoundedOutOfOrderness, NoWatermarks, type WatermarkGenerator } from './watermark-generator.js';
 
@@ -121,7 +130,7 @@ function requireMilliseconds(what: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return;
   throw new MillraceError(
     'MILL_CONFIG_INVALID',
-    `Watermarks: ${what} must be a whole number of milliseconds, at least ${least}, not ${value}.`,
+    `Watermarks: ${what} must be a whole number of milliseconds, at least ${least}, not ${shown(value)}.`,
     {
       details: { value },
     },
