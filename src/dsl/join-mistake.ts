@@ -3,11 +3,11 @@
  * two streams that lacks its windows is told to lack the methods of a table.
  */
 export type JoinMistake<O> = O extends { readonly kind: 'stream' }
-  ? 'a join with a stream needs a third argument with `windows`, made by joinWindows; the keys of both streams are of one type, and `valueSerde` is for what the joiner gives'
+  ? 'a join with a stream needs a third argument with `windows`, made by joinWindows; the keys of both streams are of one type, and `valueSerde` is for what the joiner gives: a value or null, never undefined'
   : O extends { readonly kind: 'globalTable' }
-    ? 'a join with a global table needs a third argument with `keyOf`, which gives the key of its row'
+    ? 'a join with a global table needs a third argument with `keyOf`, which gives the key of its row; the joiner gives a value or null, never undefined'
     : O extends { readonly kind: 'table' }
-      ? 'the keys of stream and table are of one type, the joiner takes (value, row, key), and `valueSerde` is for what it gives'
+      ? 'the keys of stream and table are of one type, the joiner takes (value, row, key), and `valueSerde` is for what it gives: a value or null, never undefined'
       : 'a stream is joined with a stream, a table or a global table';
 
 /** What a stream can be joined with, of whatever keys and values. */
@@ -17,7 +17,7 @@ export interface AnyJoinable {
 
 /** The same for joins of tables, by the name of the call. */
 export type TableJoinMistake<O, Call extends keyof TableJoiners> = O extends { readonly kind: 'table' }
-  ? `${KeysOf<Call>} the joiner takes ${TableJoiners[Call]} and gives what \`materialized.valueSerde\` writes`
+  ? `${KeysOf<Call>} the joiner takes ${TableJoiners[Call]} and gives what \`materialized.valueSerde\` writes: a value or null, never undefined`
   : O extends { readonly kind: 'stream' }
     ? 'a table is joined with a table: a stream joins a table by its own join, and becomes one by toTable'
     : 'a table is joined with a table: a global table is joined by a stream, whose join takes `keyOf`';

@@ -252,7 +252,11 @@ export interface KStream<K, V> {
    * @example
    * views.join(clicks, (view, click) => ({ view, click }), { windows: joinWindows({ before: 0, after: 60_000 }) });
    */
-  join<VO, VR>(other: KStream<K, VO>, joiner: TableJoiner<K, V, VO, VR>, options: StreamJoinOptions<K, V, VO, NoInfer<VR>>): KStream<K, VR>;
+  join<VO, VR extends Given<VR>>(
+    other: KStream<K, VO>,
+    joiner: TableJoiner<K, V, VO, VR>,
+    options: StreamJoinOptions<K, V, VO, NoInfer<VR>>,
+  ): KStream<K, VR>;
   /**
    * Joins each record with the row of its key, as the table is at that moment; records without a row are left out. Records of the table never cause output.
    * Both topics need equal partition counts, or the app fails at start with MILL_TOPOLOGY_NOT_COPARTITIONED. Records with a null key or value are dropped and counted.
@@ -261,14 +265,18 @@ export interface KStream<K, V> {
    * @example
    * orders.join(customers, (order, customer) => ({ ...order, name: customer.name }));
    */
-  join<VT, VR>(table: KTable<K, VT>, joiner: TableJoiner<K, V, VT, VR>, options?: JoinedOptions<K, V, NoInfer<VR>>): KStream<K, VR>;
+  join<VT, VR extends Given<VR>>(
+    table: KTable<K, VT>,
+    joiner: TableJoiner<K, V, VT, VR>,
+    options?: JoinedOptions<K, V, NoInfer<VR>>,
+  ): KStream<K, VR>;
   /**
    * Joins each record with the row that `keyOf` names, whatever its own key; records without a row are left out. The joiner gets that key too, last.
    *
    * @example
    * flights.join(airports, (flight, airport) => ({ ...flight, city: airport.city }), { keyOf: (flight) => flight.origin });
    */
-  join<KG, VT, VR>(
+  join<KG, VT, VR extends Given<VR>>(
     table: GlobalKTable<KG, VT>,
     joiner: GlobalTableJoiner<K, V, KG, VT, VR>,
     options: GlobalJoinOptions<K, V, KG, NoInfer<VR>>,
@@ -287,7 +295,7 @@ export interface KStream<K, V> {
    * @example
    * views.leftJoin(clicks, (view, click) => ({ view, clicked: click !== null }), { windows: joinWindows({ before: 0, after: 60_000, grace: 5_000 }) });
    */
-  leftJoin<VO, VR>(
+  leftJoin<VO, VR extends Given<VR>>(
     other: KStream<K, VO>,
     joiner: TableJoiner<K, V, VO | null, VR>,
     options: StreamJoinOptions<K, V, VO, NoInfer<VR>>,
@@ -298,7 +306,7 @@ export interface KStream<K, V> {
    * @example
    * orders.leftJoin(customers, (order, customer) => ({ ...order, name: customer?.name ?? 'unknown' }));
    */
-  leftJoin<VT, VR>(
+  leftJoin<VT, VR extends Given<VR>>(
     table: KTable<K, VT>,
     joiner: TableJoiner<K, V, VT | null, VR>,
     options?: JoinedOptions<K, V, NoInfer<VR>>,
@@ -309,7 +317,7 @@ export interface KStream<K, V> {
    * @example
    * flights.leftJoin(airports, (flight, airport) => ({ ...flight, city: airport?.city ?? null }), { keyOf: (flight) => flight.origin });
    */
-  leftJoin<KG, VT, VR>(
+  leftJoin<KG, VT, VR extends Given<VR>>(
     table: GlobalKTable<KG, VT>,
     joiner: GlobalTableJoiner<K, V, KG | null, VT | null, VR>,
     options: GlobalJoinOptions<K, V, KG, NoInfer<VR>>,
@@ -327,7 +335,7 @@ export interface KStream<K, V> {
    * @example
    * debits.outerJoin(credits, (debit, credit) => ({ debit, credit }), { windows: joinWindows({ before: 3_600_000, after: 3_600_000 }) });
    */
-  outerJoin<VO, VR>(
+  outerJoin<VO, VR extends Given<VR>>(
     other: KStream<K, VO>,
     joiner: (value: V | null, otherValue: VO | null, key: K) => Awaitable<VR>,
     options: StreamJoinOptions<K, V, VO, NoInfer<VR>>,
@@ -413,7 +421,7 @@ export interface KStream<K, V> {
    *   { name: 'with-product', keyOf: (order) => order.productId, cache: { ttl: 600_000 }, retry: { attempts: 3 } },
    * );
    */
-  lookupJoin<KL, VL, VR>(
+  lookupJoin<KL, VL, VR extends Given<VR>>(
     lookup: Lookup<KL, VL>,
     joiner: TableJoiner<K, V, VL, VR>,
     options: LookupJoinOptions<K, V, KL, NoInfer<VL>, NoInfer<VR>>,
@@ -425,7 +433,7 @@ export interface KStream<K, V> {
    * @example
    * orders.leftLookupJoin(fetchProduct, (order, product) => ({ ...order, name: product?.name ?? 'unknown' }), { keyOf: (order) => order.productId });
    */
-  leftLookupJoin<KL, VL, VR>(
+  leftLookupJoin<KL, VL, VR extends Given<VR>>(
     lookup: Lookup<KL, VL>,
     joiner: TableJoiner<K, V, VL | null, VR>,
     options: LookupJoinOptions<K, V, KL, NoInfer<VL>, NoInfer<VR>>,

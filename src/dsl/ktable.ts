@@ -87,10 +87,7 @@ export interface KTable<K, V> {
    * @example
    * users.groupBy((user, id) => [user.country, id], { keySerde: serdes.string, valueSerde: serdes.string }).count();
    */
-  groupBy<KR extends Given<KR>, VR extends Given<VR>>(
-    mapper: TableGrouper<K, V, KR, VR>,
-    options?: GroupedOptions<KR, VR>,
-  ): KGroupedTable<KR, VR>;
+  groupBy<KR, VR>(mapper: TableGrouper<K, V, KR, VR>, options?: GroupedOptions<KR, VR>): KGroupedTable<KR, VR>;
 
   /**
    * Holds changes back, so that fewer go downstream: until a time limit, or, for tables of windows, until the window is final.
@@ -112,7 +109,7 @@ export interface KTable<K, V> {
    * @example
    * orders.join(customers, (order, customer) => ({ ...order, name: customer.name }), { foreignKey: (order) => order.customerId });
    */
-  join<KO, VO, VR>(
+  join<KO, VO, VR extends Given<VR>>(
     other: KTable<KO, VO>,
     joiner: (value: V, otherValue: VO, key: K) => Awaitable<VR>,
     options: ForeignKeyJoinOptions<K, V, KO, NoInfer<VR>>,
@@ -127,7 +124,7 @@ export interface KTable<K, V> {
    * @example
    * const profiles = users.join(addresses, (user, address) => ({ ...user, city: address.city }), { materialized: { storeName: 'profiles' } });
    */
-  join<VO, VR>(
+  join<VO, VR extends Given<VR>>(
     other: KTable<K, VO>,
     joiner: (value: V, otherValue: VO, key: K) => Awaitable<VR>,
     options?: TableJoinOptions<K, NoInfer<VR>>,
@@ -145,7 +142,7 @@ export interface KTable<K, V> {
    * @example
    * orders.leftJoin(customers, (order, customer) => ({ ...order, name: customer?.name ?? null }), { foreignKey: (order) => order.customerId });
    */
-  leftJoin<KO, VO, VR>(
+  leftJoin<KO, VO, VR extends Given<VR>>(
     other: KTable<KO, VO>,
     joiner: (value: V, otherValue: VO | null, key: K) => Awaitable<VR>,
     options: ForeignKeyJoinOptions<K, V, KO, NoInfer<VR>>,
@@ -156,7 +153,7 @@ export interface KTable<K, V> {
    * @example
    * users.leftJoin(addresses, (user, address) => ({ ...user, city: address?.city ?? null }));
    */
-  leftJoin<VO, VR>(
+  leftJoin<VO, VR extends Given<VR>>(
     other: KTable<K, VO>,
     joiner: (value: V, otherValue: VO | null, key: K) => Awaitable<VR>,
     options?: TableJoinOptions<K, NoInfer<VR>>,
@@ -174,7 +171,7 @@ export interface KTable<K, V> {
    * @example
    * online.outerJoin(shops, (web, shop) => (web ?? 0) + (shop ?? 0));
    */
-  outerJoin<VO, VR>(
+  outerJoin<VO, VR extends Given<VR>>(
     other: KTable<K, VO>,
     joiner: (value: V | null, otherValue: VO | null, key: K) => Awaitable<VR>,
     options?: TableJoinOptions<K, NoInfer<VR>>,

@@ -83,11 +83,13 @@ describe('types of table-table joins', () => {
     users.leftJoin(ages, (user, age) => {
       expectTypeOf(user).toEqualTypeOf<User>();
       expectTypeOf(age).toEqualTypeOf<number | null>();
+      return null;
     });
     users.outerJoin(ages, (user, age, key) => {
       expectTypeOf(user).toEqualTypeOf<User | null>();
       expectTypeOf(age).toEqualTypeOf<number | null>();
       expectTypeOf(key).toEqualTypeOf<string>();
+      return null;
     });
   });
 

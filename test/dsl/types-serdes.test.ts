@@ -168,6 +168,12 @@ describe('the compiler refuses', () => {
     () => orders.mapValuesAsync(async (order) => order.note, { name: 'x' }),
     // @ts-expect-error undefined as a row
     () => rows.mapValues((order) => order.note),
+    // @ts-expect-error a joiner that may give undefined
+    () => orders.leftJoin(names, (order, name) => (name === null ? order.note : name)),
+    // @ts-expect-error the same with a stream
+    () => orders.join(orders, (order) => order.note, { windows }),
+    // @ts-expect-error the same of two tables
+    () => rows.join(names, (order) => order.note),
     // @ts-expect-error numbers by a serde of strings
     () => orders.mapValues((order) => (order.total > 1 ? 1 : 2), { valueSerde: serdes.string }),
     // @ts-expect-error the type argument says another type than the serde
@@ -175,6 +181,6 @@ describe('the compiler refuses', () => {
   ];
 
   it('each of these lines', () => {
-    expect(wrong).toHaveLength(12);
+    expect(wrong).toHaveLength(15);
   });
 });

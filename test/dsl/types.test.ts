@@ -151,6 +151,7 @@ describe('types of joins', () => {
       (order, refund) => {
         expectTypeOf(order).toEqualTypeOf<Order>();
         expectTypeOf(refund).toEqualTypeOf<Refund | null>();
+        return null;
       },
       { windows },
     );
@@ -159,6 +160,7 @@ describe('types of joins', () => {
       (order, refund) => {
         expectTypeOf(order).toEqualTypeOf<Order | null>();
         expectTypeOf(refund).toEqualTypeOf<Refund | null>();
+        return null;
       },
       { windows },
     );
@@ -173,6 +175,7 @@ describe('types of joins', () => {
     customers.outerJoin(names, (customer, name) => {
       expectTypeOf(customer).toEqualTypeOf<Customer | null>();
       expectTypeOf(name).toEqualTypeOf<string | null>();
+      return null;
     });
     const byForeignKey = customers.leftJoin(byNumber, (customer, other) => other?.name ?? customer.name, {
       foreignKey: (customer) => customer.name.length,
