@@ -22,7 +22,7 @@ export type {
   MultiInputTestHarnessOptions,
 } from './multi-input-test-harness.js';
 export { OperatorHarness } from './operator-harness.js';
-export type { HarnessOptions, HarnessOutputs, HarnessRecord, HarnessTimer } from './operator-harness.js';
+export type { HarnessOptions, HarnessOutputs, HarnessRecord, HarnessRecordOf, HarnessTimer } from './operator-harness.js';
 export { HarnessInput } from './harness-input.js';
 export type { HarnessPushOptions, HarnessWatermarkOptions } from './harness-input.js';
 export type { HarnessSnapshot, ReachedWatermark, SnapshotRow } from './harness-snapshot.js';

@@ -44,12 +44,15 @@ export type HarnessInputOf<O> = O extends HarnessInputOptions<infer K, infer V> 
  * await harness.input('orders').pushWatermark(62_000);
  * harness.outputs();
  */
-export class MultiInputTestHarness<I extends HarnessInputs> extends OperatorHarness {
+export class MultiInputTestHarness<I extends HarnessInputs, O extends HarnessOutputs = HarnessOutputs> extends OperatorHarness<O> {
   /**
    * @param operator builds what is tested out of the inputs
    * @throws MILL_CONFIG_INVALID for wrong options; what building a topology throws
    */
-  constructor(operator: (inputs: HarnessStreams<I>) => HarnessOutputs, options: MultiInputTestHarnessOptions<I>) {
+  constructor(operator: (inputs: HarnessStreams<I>) => O, options: MultiInputTestHarnessOptions<I>);
+  /** For an operator of several, with other outputs each. */
+  constructor(operator: (inputs: HarnessStreams<I>) => HarnessOutputs, options: MultiInputTestHarnessOptions<I>);
+  constructor(operator: (inputs: HarnessStreams<I>) => O, options: MultiInputTestHarnessOptions<I>) {
     requireOptions(what, options, shape, 'MILL_CONFIG_INVALID');
     if (typeof operator !== 'function') throw refused('takes a function that builds the operator out of its inputs');
     super(what, sourcesOf(options.inputs), (streams) => operator(Object.fromEntries(streams) as HarnessStreams<I>), options);

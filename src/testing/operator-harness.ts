@@ -56,6 +56,14 @@ export interface HarnessTimer {
 /** What the operator under test gives: a `KStream`, or an object of them by name, such as `{ results, late }`. Looked at when the harness is made. */
 export type HarnessOutputs = object;
 
+/** A record of an output: of `O`, when it is a stream, or of its `results`. */
+export type HarnessRecordOf<O> =
+  O extends KStream<infer K, infer V>
+    ? HarnessRecord<K, V>
+    : O extends { readonly results: KStream<infer K, infer V> }
+      ? HarnessRecord<K, V>
+      : HarnessRecord;
+
 /** Options of every harness. */
 export interface HarnessOptions {
   /** Tasks that the keys are spread over: partitions of each input. Default 1. */
@@ -81,7 +89,7 @@ type Streams = ReadonlyMap<string, KStream<unknown, unknown>>;
 const onlyOutput = 'results';
 
 /** Made by `TestHarness` and `MultiInputTestHarness`. */
-export abstract class OperatorHarness {
+export abstract class OperatorHarness<O extends HarnessOutputs = HarnessOutputs> {
   protected readonly inputs: ReadonlyMap<string, HarnessInput<unknown, unknown>>;
   private readonly driver: TopologyTestDriver;
   private readonly topology: Topology;
@@ -96,7 +104,7 @@ export abstract class OperatorHarness {
   protected constructor(
     private readonly what: string,
     sources: ReadonlyMap<string, HarnessSource>,
-    operator: (streams: Streams) => HarnessOutputs,
+    operator: (streams: Streams) => O,
     private readonly options: HarnessOptions,
   ) {
     const { parallelism = 1, from } = options;
@@ -146,9 +154,14 @@ export abstract class OperatorHarness {
   /**
    * Takes the records that have come out since the last call, in their order.
    *
-   * @param name of one of several outputs; default: the only one
+   * @param name of one of several outputs; default: the only one, or `results`
    * @throws MILL_CONFIG_INVALID when there is no such output
    */
+  outputs(): HarnessRecordOf<O>[];
+  /** Of one of several outputs. */
+  outputs<N extends keyof O & string>(name: N): HarnessRecordOf<O[N]>[];
+  /** Of the types that you name, or unknown. */
+  outputs<KR = unknown, VR = unknown>(name?: string): HarnessRecord<KR, VR>[];
   outputs<KR = unknown, VR = unknown>(name: string = onlyOutput): HarnessRecord<KR, VR>[] {
     const records = this.taken.get(name);
     if (records !== undefined) return records.splice(0) as HarnessRecord<KR, VR>[];

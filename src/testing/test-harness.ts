@@ -24,14 +24,17 @@ const onlyInput = 'input';
  * await harness.pushWatermark(59_999);
  * harness.outputs();
  */
-export class TestHarness<K, V> extends OperatorHarness {
+export class TestHarness<K, V, O extends HarnessOutputs = HarnessOutputs> extends OperatorHarness<O> {
   private readonly input: HarnessInput<K, V>;
 
   /**
    * @param operator builds what is tested out of the input
    * @throws MILL_CONFIG_INVALID for wrong options; what building a topology throws
    */
-  constructor(operator: (input: KStream<K, V>) => HarnessOutputs, options: TestHarnessOptions<K, V>) {
+  constructor(operator: (input: KStream<K, V>) => O, options: TestHarnessOptions<K, V>);
+  /** For an operator of several, with other outputs each. */
+  constructor(operator: (input: KStream<K, V>) => HarnessOutputs, options: TestHarnessOptions<K, V>);
+  constructor(operator: (input: KStream<K, V>) => O, options: TestHarnessOptions<K, V>) {
     requireOptions('TestHarness', options, shape, 'MILL_CONFIG_INVALID');
     if (typeof operator !== 'function') throw wrong('takes a function that builds the operator out of its input');
     const { keySerde, valueSerde } = options;
