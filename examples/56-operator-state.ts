@@ -44,14 +44,14 @@ for (const [key, value] of [
   ['dee', 'salt'],
 ] as const)
   await before.push(key, value);
-for (const { key, value } of before.outputs()) console.log(`${String(key)} sends ${String(value)}`);
+for (const { key, value } of before.outputs()) console.log(`${key} sends ${value}`);
 console.log(`waiting: ${JSON.stringify(await before.operatorState(waiting))}`);
 
 // Two tasks go on with what one had: each waiting order is in one of them.
 await using after = new TestHarness(inThrees, { ...texts, parallelism: 2, from: await before.snapshot() });
 console.log(`waiting: ${JSON.stringify(await after.operatorState(waiting))}`);
 for (const value of ['milk', 'eggs']) await after.push('bob', value);
-for (const { key, value } of after.outputs()) console.log(`${String(key)} sends ${String(value)}`);
+for (const { key, value } of after.outputs()) console.log(`${key} sends ${value}`);
 
 // Prints:
 // task 0 sends ada:tea bob:rice cyd:figs

@@ -49,9 +49,6 @@ export class MultiInputTestHarness<I extends HarnessInputs, O extends HarnessOut
    * @param operator builds what is tested out of the inputs
    * @throws MILL_CONFIG_INVALID for wrong options; what building a topology throws
    */
-  constructor(operator: (inputs: HarnessStreams<I>) => O, options: MultiInputTestHarnessOptions<I>);
-  /** For an operator of several, with other outputs each. */
-  constructor(operator: (inputs: HarnessStreams<I>) => HarnessOutputs, options: MultiInputTestHarnessOptions<I>);
   constructor(operator: (inputs: HarnessStreams<I>) => O, options: MultiInputTestHarnessOptions<I>) {
     requireOptions(what, options, shape, 'MILL_CONFIG_INVALID');
     if (typeof operator !== 'function') throw refused('takes a function that builds the operator out of its inputs');

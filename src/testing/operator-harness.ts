@@ -154,13 +154,16 @@ export abstract class OperatorHarness<O extends HarnessOutputs = HarnessOutputs>
   /**
    * Takes the records that have come out since the last call, in their order.
    *
-   * @param name of one of several outputs; default: the only one, or `results`
-   * @throws MILL_CONFIG_INVALID when there is no such output
+   * @throws MILL_CONFIG_INVALID when there are several outputs, and none is `results`
    */
   outputs(): HarnessRecordOf<O>[];
-  /** Of one of several outputs. */
+  /**
+   * Those of one of several outputs.
+   *
+   * @throws MILL_CONFIG_INVALID when there is no such output
+   */
   outputs<N extends keyof O & string>(name: N): HarnessRecordOf<O[N]>[];
-  /** Of the types that you name, or unknown. */
+  /** With types that you name; else they are unknown. */
   outputs<KR = unknown, VR = unknown>(name?: string): HarnessRecord<KR, VR>[];
   outputs<KR = unknown, VR = unknown>(name: string = onlyOutput): HarnessRecord<KR, VR>[] {
     const records = this.taken.get(name);

@@ -31,9 +31,6 @@ export class TestHarness<K, V, O extends HarnessOutputs = HarnessOutputs> extend
    * @param operator builds what is tested out of the input
    * @throws MILL_CONFIG_INVALID for wrong options; what building a topology throws
    */
-  constructor(operator: (input: KStream<K, V>) => O, options: TestHarnessOptions<K, V>);
-  /** For an operator of several, with other outputs each. */
-  constructor(operator: (input: KStream<K, V>) => HarnessOutputs, options: TestHarnessOptions<K, V>);
   constructor(operator: (input: KStream<K, V>) => O, options: TestHarnessOptions<K, V>) {
     requireOptions('TestHarness', options, shape, 'MILL_CONFIG_INVALID');
     if (typeof operator !== 'function') throw wrong('takes a function that builds the operator out of its input');

@@ -13,7 +13,7 @@ import type { ValueState } from '../../src/processors/state/keyed-state.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import type { KeyValueStore } from '../../src/stores/store.js';
 import { stores } from '../../src/stores/stores.js';
-import type { HarnessRecord } from '../../src/testing/operator-harness.js';
+import type { HarnessOutputs, HarnessRecord } from '../../src/testing/operator-harness.js';
 import { TestHarness, type TestHarnessOptions } from '../../src/testing/test-harness.js';
 import type { Windowed } from '../../src/time/windowed.js';
 import { tumbling } from '../../src/time/time-windows.js';
@@ -74,14 +74,15 @@ describe('a harness', () => {
   });
 
   it('drops a deletion that meets windows, and counts it, whatever the window function', async () => {
-    for (const operator of [
+    const operators: readonly ((values: KStream<string, number>) => HarnessOutputs)[] = [
       minuteMean,
-      (values: KStream<string, number>) =>
+      (values) =>
         values
           .keyBy()
           .window(tumblingEventTime({ size: 10 }))
           .reduce((a, b) => a + b),
-    ]) {
+    ];
+    for (const operator of operators) {
       await using harness = new TestHarness(operator, numbers);
       await harness.push('a', null, { timestamp: 1 });
       await harness.pushWatermark(100);
@@ -264,7 +265,7 @@ describe('a snapshot', () => {
     expect(
       second
         .outputs()
-        .map(({ key, value }) => `${String(key)}${String(value)}`)
+        .map(({ key, value }) => `${key}${value}`)
         .sort(),
     ).toEqual(keys.map((key, index) => `${key}${index + 10}`));
   });

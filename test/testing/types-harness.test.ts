@@ -4,7 +4,7 @@ import { expectTypeOf } from 'expect-type';
 import type { KStream } from '../../src/dsl/kstream.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { MultiInputTestHarness } from '../../src/testing/multi-input-test-harness.js';
-import type { HarnessRecord } from '../../src/testing/operator-harness.js';
+import type { HarnessOutputs, HarnessRecord } from '../../src/testing/operator-harness.js';
 import { TestHarness } from '../../src/testing/test-harness.js';
 import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
 import type { Windowed } from '../../src/time/windowed.js';
@@ -35,7 +35,8 @@ describe('types of outputs of a harness', () => {
 
   it('are unknown for one of several operators, and where the harness is not known', async () => {
     const values = (harness: TestHarness<string, number>, name?: string): unknown[] => harness.outputs(name).map(({ value }) => value);
-    for (const operator of [texts, sums]) {
+    const operators: readonly ((input: KStream<string, number>) => HarnessOutputs)[] = [texts, sums];
+    for (const operator of operators) {
       await using harness = new TestHarness(operator, numbers);
       expectTypeOf(harness.outputs()).toEqualTypeOf<HarnessRecord[]>();
       expect(values(harness)).toEqual([]);
