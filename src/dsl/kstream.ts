@@ -110,7 +110,7 @@ export interface KStream<K, V> {
    * Makes any number of values out of one; the key stays.
    *
    * @example
-   * lines.flatMapValues((line) => line.toLowerCase().split(/\W+/));
+   * lines.flatMapValues((line) => line.toLowerCase().match(/\p{L}+/gu) ?? []);
    */
   flatMapValues<VR extends Given<VR>>(mapper: FlatValueMapper<K, V, VR>, options?: ValueOptions<NoInfer<VR>>): KStream<K, VR>;
 

@@ -57,7 +57,7 @@ const buildShape = {
  * const builder = new StreamsBuilder();
  * builder
  *   .stream('lines', { keySerde: serdes.string, valueSerde: serdes.string })
- *   .flatMapValues((line) => line.toLowerCase().split(/\W+/), { valueSerde: serdes.string })
+ *   .flatMapValues((line) => line.toLowerCase().match(/\p{L}+/gu) ?? [], { valueSerde: serdes.string })
  *   .groupBy((word) => word, { name: 'by-word', keySerde: serdes.string })
  *   .count({ materialized: { storeName: 'word-counts' } })
  *   .toStream()
