@@ -359,7 +359,7 @@ export abstract class EntryListState<K, V> extends SegmentedState<K, List<V>> {
         { details: { store: this.name, task: this.taskId } },
       );
     }
-    const decoded = value === null ? null : (this.valueSerde.decodeSync(value, valueStart, valueEnd) as V);
+    const decoded = value === null ? null : this.mergedValue<V>(key, keyStart, keyEnd - this.suffixBytes, value, valueStart, valueEnd);
     this.mergeEntry(timestamp, key, keyStart, keyEnd, decoded);
   }
 

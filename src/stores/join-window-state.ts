@@ -153,11 +153,19 @@ export class JoinWindowState<K, V> implements EpochState, JoinWindowStore<K, V> 
         const timestamp = memory.time(record);
         if (timestamp > to) continue;
         if (timestamp < first) break;
-        (found ??= []).push({ timestamp, value: memory.value(record, this.decode) as V });
+        (found ??= []).push({ timestamp, value: this.valueOf(key, memory, record) });
       }
       if (found !== null) reverseFrom(found, at);
     }
     return found ?? nothing;
+  }
+
+  private valueOf(key: K, memory: RecordSegment['memory'], record: number): V {
+    try {
+      return memory.value(record, this.decode) as V;
+    } catch (cause) {
+      throw valueError(this, key, cause);
+    }
   }
 
   get estimateNumKeys(): number {

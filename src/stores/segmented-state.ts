@@ -17,6 +17,7 @@ import { SegmentTables } from './segment-tables.js';
 import { idPrefix } from './store-environment.js';
 import type { ChangelogSink, StoreEnvironment } from './store-environment.js';
 import type { StoreMarks } from './store-marks.js';
+import { valueErrorAt } from './value-error.js';
 import { windowPrefix } from './window-key.js';
 
 /** Bytes of an entry or a version beside its value, estimated. */
@@ -94,6 +95,15 @@ export abstract class SegmentedState<K, R> extends KeyedState<K, R> {
     this.encodeRow(row, value, out);
     layer.add(start, keyEnd, keyEnd, out.length);
     this.resize(row, keyEnd - start, out.length - keyEnd);
+  }
+
+  /** Of a changelog record, before its key is looked at. */
+  protected mergedValue<V>(key: Buffer, keyStart: number, keyEnd: number, value: Buffer, valueStart: number, valueEnd: number): V {
+    try {
+      return this.valueSerde.decodeSync(value, valueStart, valueEnd) as V;
+    } catch (cause) {
+      throw valueErrorAt(this, key, keyStart, keyEnd, cause);
+    }
   }
 
   override freezeRestored(): FrozenLayer<K, R> | null {

@@ -3,7 +3,7 @@ import { MillraceError } from '../errors.js';
 import { reasonOf } from '../errors/bare-message.js';
 import { compileSerde } from '../serdes/compile-serde.js';
 import type { CompiledSerde } from '../serdes/serde.js';
-import { describeValue } from '../serdes/serde-error.js';
+import { describeBytes, describeValue } from '../serdes/serde-error.js';
 
 /** Of which store a serde is. */
 export interface StorePlace {
@@ -29,9 +29,17 @@ function serdeOf<T>(place: StorePlace, part: 'key' | 'value', { serde }: Compile
 
 /** A value that its serde does not take, or does not read: names store, task and key. */
 export function valueError<K>(place: StorePlace, key: K, cause: unknown): MillraceError {
-  const isPlaced = cause instanceof MillraceError && cause.details['store'] === place.name;
   const shown = typeof key === 'object' ? describeValue(key) : String(key).slice(0, 60);
-  return placed(place, `key ${shown}`, isPlaced ? cause.cause : cause);
+  return placed(place, `key ${shown}`, unplaced(place, cause));
+}
+
+/** As `valueError`, of a key that is not decoded. */
+export function valueErrorAt(place: StorePlace, key: Buffer, start: number, end: number, cause: unknown): MillraceError {
+  return placed(place, `key of ${describeBytes(key, start, end)}`, unplaced(place, cause));
+}
+
+function unplaced(place: StorePlace, cause: unknown): unknown {
+  return cause instanceof MillraceError && cause.details['store'] === place.name ? cause.cause : cause;
 }
 
 function placed({ name, taskId }: StorePlace, what: string, cause: unknown): MillraceError {

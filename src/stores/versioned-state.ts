@@ -251,7 +251,7 @@ export class VersionedState<K, V> extends SegmentedState<K, Run<V>> implements V
     // Kafka Streams logs what it rejected, too.
     if (timestamp < this.historyStart) return;
     if (timestamp > this.observed) this.observed = this.highestTime = timestamp;
-    const decoded = value === null ? null : (this.valueSerde.decodeSync(value, valueStart, valueEnd) as V);
+    const decoded = value === null ? null : this.mergedValue<V>(key, keyStart, keyEnd, value, valueStart, valueEnd);
     this.apply(this.keySerde.decodeSync(key, keyStart, keyEnd) as K, decoded, timestamp);
   }
 
