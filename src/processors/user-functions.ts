@@ -11,11 +11,13 @@ export type Awaitable<T> = T | PromiseLike<T>;
  * Holds `R`, what a user function gives, to the rule that it is a value, or null for none: `R extends Given<R>` fails where the compiler knows that it may be `undefined`, as of a function
  * without a `return` or of an optional field. `unknown`, `any` and type parameters pass; what they give is looked at when they run.
  */
-export type Given<R> =
-  MayBeUndefined<R> extends true ? 'the function may give undefined: it has to give a value, or null for none' : unknown;
-
-// In tuples: of a type parameter the compiler then takes the answer for no, so that generic functions over streams compile. Without `strictNullChecks` everything may be undefined.
-type MayBeUndefined<R> = [unknown] extends [R] ? false : [undefined] extends [R] ? ([undefined] extends [0] ? false : true) : false;
+// The question stands in tuples and inside of another one: of a type parameter the compiler then takes the answer for no, so that generic functions over streams compile. Without
+// `strictNullChecks` everything may be undefined, 0 too.
+export type Given<R> = (
+  [unknown] extends [R] ? false : [undefined] extends [R] ? ([undefined] extends [0] ? false : true) : false
+) extends true
+  ? 'the function may give undefined: it has to give a value, or null for none'
+  : unknown;
 
 /** Says whether something holds of a record. */
 export type Predicate<K, V> = (value: V, key: K, meta: RecordMeta) => Awaitable<boolean>;

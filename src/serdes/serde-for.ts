@@ -22,7 +22,9 @@ export type Widened<T> = T extends string
 
 /** A `Serde<unknown>`. `serialize` is a property, which the compiler checks more strictly than a method: a serde of one type does not pass for one of all. */
 export interface SerdeOfAnything {
+  /** Shown in errors and in `topology.describe()`. */
   readonly name: string;
+  /** Bytes of a value. */
   readonly serialize: (value: unknown) => Uint8Array;
 }
 
