@@ -10,7 +10,13 @@ import type { TimeWindows } from '../time/time-windows.js';
 import { checkResourceName } from '../topology/resource-name.js';
 import type { StreamGraph } from './graph/stream-graph.js';
 import { requireOneOf } from './checked-arguments.js';
-import type { EmitOnChangeOption, MaterializedOptions, TableEmitOption, WindowEmitOption, WindowMaterializedOptions } from './options.js';
+import type {
+  EmitOnChangeOption,
+  ResultMaterializedOptions,
+  TableEmitOption,
+  WindowEmitOption,
+  WindowMaterializedOptions,
+} from './options.js';
 
 export type AnyWindows = TimeWindows | SlidingWindows | SessionWindows;
 
@@ -23,7 +29,7 @@ export interface CarriedSerdes<K, V> {
 export function tableStore<K, V>(
   graph: StreamGraph,
   storePrefix: string,
-  materialized: MaterializedOptions<K, V> | undefined,
+  materialized: ResultMaterializedOptions<K, V> | undefined,
   carried: CarriedSerdes<K, V>,
   emission: Emission<TableEmitOption>,
 ): StoreSpec {
@@ -67,7 +73,7 @@ export function checkResultsAreKept({ emitOnChange }: EmitOnChangeOption, isKept
 }
 
 /** For operators that keep their result only under a name. @throws MILL_TOPOLOGY_INVALID when versions are asked for without one */
-export function checkVersionsAreKept<K, V>(materialized: MaterializedOptions<K, V> | undefined): void {
+export function checkVersionsAreKept<K, V>(materialized: ResultMaterializedOptions<K, V> | undefined): void {
   if (materialized?.historyRetention === undefined || materialized.storeName !== undefined) return;
   throw new MillraceError('MILL_TOPOLOGY_INVALID', 'materialized: historyRetention needs a storeName: without one the table is not kept.');
 }
@@ -157,7 +163,7 @@ function storeKindFor(windows: AnyWindows): WindowStoreKind {
 function commonSpec<K, V>(
   graph: StreamGraph,
   storePrefix: string,
-  materialized: MaterializedOptions<K, V> = {},
+  materialized: ResultMaterializedOptions<K, V> = {},
   carried: CarriedSerdes<K, V>,
 ): Omit<StoreSpec, 'kind'> {
   const { storeName, engine = null, logged = true, changelogConfigs = {} } = materialized;

@@ -119,10 +119,13 @@ export interface JoinedOptions<K, V, VR> extends NamedOptions {
 }
 
 /** `name` names the operators of the join. Without `materialized` the result is not kept: operators that need its rows compute them from both tables. */
-export type TableJoinOptions<K, VR> = TableOptions<K, VR>;
+export interface TableJoinOptions<K, VR> extends Omit<TableOptions<K, VR>, 'materialized'> {
+  /** Its store. Default: one with a generated name where the operator needs it. */
+  readonly materialized?: ResultMaterializedOptions<K, VR>;
+}
 
 /** A join by a key that is found in the left table's values. `name` also names the two internal topics and the store of subscriptions. */
-export interface ForeignKeyJoinOptions<K, V, KO, VR> extends TableOptions<K, VR> {
+export interface ForeignKeyJoinOptions<K, V, KO, VR> extends TableJoinOptions<K, VR> {
   /** The key of the other table's row. null: the row joins nothing. */
   readonly foreignKey: (value: V, key: K) => Awaitable<KO | null>;
   /** How the other table's topic is partitioned. Default: murmur2 of the key bytes. */
@@ -204,6 +207,12 @@ export interface MaterializedOptions<K, V> {
    * time. Changes of a versioned table go downstream at once. Default: only the latest row is kept.
    */
   readonly historyRetention?: number;
+}
+
+/** How the rows that a joiner makes are kept. */
+export interface ResultMaterializedOptions<K, VR> extends Omit<MaterializedOptions<K, VR>, 'valueSerde'> {
+  /** Default: the app's. */
+  readonly valueSerde?: ResultSerde<VR>;
 }
 
 export interface WindowMaterializedOptions<K, V> extends MaterializedOptions<K, V> {

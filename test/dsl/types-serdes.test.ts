@@ -112,6 +112,10 @@ describe('serdes.json() without a type takes it from what the function gives', (
     expectTypeOf(later).toEqualTypeOf<KStream<string, Id>>();
     const joined = orders.join(names, (order) => ({ a: order.id }), { valueSerde: serdes.json() });
     expectTypeOf(joined).toEqualTypeOf<KStream<string, Id>>();
+    const rowsJoined = rows.join(names, (order) => ({ a: order.id }), {
+      materialized: { storeName: 'joined-rows', valueSerde: serdes.json() },
+    });
+    expectTypeOf(rowsJoined).toEqualTypeOf<KTable<string, Id>>();
     orders.mapValues((order) => ({ a: order.id })).to('ids', json());
     orders.mapValues((order) => ({ a: order.id })).repartition(json());
   });
