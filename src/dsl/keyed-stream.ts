@@ -2,6 +2,7 @@ import type { KeyedProcessor } from '../processors/event-time/keyed-processor.js
 import type { IntervalBounds } from '../processors/interval-join/interval-bounds.js';
 import type { AggregateFunction } from '../processors/state/aggregate-function.js';
 import type { AnyStateDescriptor } from '../processors/state/state-descriptor.js';
+import type { Given } from '../processors/user-functions.js';
 import type { Evictor } from '../processors/windowing/evictor.js';
 import type { Trigger } from '../processors/windowing/trigger.js';
 import type { WindowInfo } from '../processors/windowing/window-context.js';
@@ -154,14 +155,14 @@ export interface KeyedStream<K, V> {
    * @example
    * measurements.keyBy().intervalJoin(calibrations.keyBy(), { lower: -300_000, upper: 300_000 }, (value, factor) => value * factor);
    */
-  intervalJoin<V2, O>(
+  intervalJoin<V2, O extends Given<O>>(
     other: KeyedStream<K, V2>,
     bounds: IntervalBounds,
     joiner: (left: V, right: V2, key: K) => O,
     options: IntervalJoinedOptions<NoInfer<O>> & SideOutputLate,
   ): JoinedAndLate<K, V, V2, O>;
   /** As above; records that come too late to join are dropped and counted (`late`). */
-  intervalJoin<V2, O>(
+  intervalJoin<V2, O extends Given<O>>(
     other: KeyedStream<K, V2>,
     bounds: IntervalBounds,
     joiner: (left: V, right: V2, key: K) => O,
@@ -177,26 +178,26 @@ export interface KeyedStream<K, V> {
    * @example
    * orders.keyBy((order) => order.currency).temporalJoin(rates.keyBy(), (order, rate) => order.total * rate, { name: 'in-euros', valueSerde: serdes.double });
    */
-  temporalJoin<V2, O>(
+  temporalJoin<V2, O extends Given<O>>(
     versions: KeyedStream<K, V2>,
     joiner: (value: V, version: NonNullable<V2>, key: K) => O,
     options: TemporalJoinedOptions<NoInfer<O>> & SideOutputLate,
   ): JoinedAndLate<K, V, V2, O>;
   /** As above; late records are dropped and counted (`late`). */
-  temporalJoin<V2, O>(
+  temporalJoin<V2, O extends Given<O>>(
     versions: KeyedStream<K, V2>,
     joiner: (value: V, version: NonNullable<V2>, key: K) => O,
     options?: TemporalJoinedOptions<NoInfer<O>>,
   ): KStream<K, O>;
 
   /** As `temporalJoin`, but records without a version are joined with null. */
-  leftTemporalJoin<V2, O>(
+  leftTemporalJoin<V2, O extends Given<O>>(
     versions: KeyedStream<K, V2>,
     joiner: (value: V, version: NonNullable<V2> | null, key: K) => O,
     options: TemporalJoinedOptions<NoInfer<O>> & SideOutputLate,
   ): JoinedAndLate<K, V, V2, O>;
   /** As above; late records are dropped and counted (`late`). */
-  leftTemporalJoin<V2, O>(
+  leftTemporalJoin<V2, O extends Given<O>>(
     versions: KeyedStream<K, V2>,
     joiner: (value: V, version: NonNullable<V2> | null, key: K) => O,
     options?: TemporalJoinedOptions<NoInfer<O>>,
@@ -210,14 +211,14 @@ export interface KeyedStream<K, V> {
    * @example
    * views.keyBy().windowJoin(clicks.keyBy(), tumblingEventTime({ size: 60_000 }), (view, click) => ({ ...view, clicked: click !== null }), { kind: 'left' });
    */
-  windowJoin<V2, O, J extends WindowJoinKind = 'inner'>(
+  windowJoin<V2, O extends Given<O>, J extends WindowJoinKind = 'inner'>(
     other: KeyedStream<K, V2>,
     assigner: WindowAssigner<NoInfer<V | V2>>,
     joiner: (left: LeftOf<J, V>, right: RightOf<J, V2>, key: K, info: WindowInfo) => O,
     options: WindowJoinOptions<NoInfer<O>> & { readonly kind?: J } & SideOutputLate,
   ): WindowJoinedAndLate<K, V, V2, O>;
   /** As above; late records are dropped and counted (`late`). */
-  windowJoin<V2, O, J extends WindowJoinKind = 'inner'>(
+  windowJoin<V2, O extends Given<O>, J extends WindowJoinKind = 'inner'>(
     other: KeyedStream<K, V2>,
     assigner: WindowAssigner<NoInfer<V | V2>>,
     joiner: (left: LeftOf<J, V>, right: RightOf<J, V2>, key: K, info: WindowInfo) => O,

@@ -10,6 +10,7 @@ import type { ValueMapper } from '../../src/processors/user-functions.js';
 import type { Serde } from '../../src/serdes/serde.js';
 import { serdes } from '../../src/serdes/serdes.js';
 import { joinWindows } from '../../src/time/join-windows.js';
+import { tumblingEventTime } from '../../src/time/windowing/tumbling-windows.js';
 
 type Status = 'open' | 'closed';
 type OrderId = string & { readonly brand: 'order' };
@@ -178,6 +179,12 @@ describe('the compiler refuses', () => {
     () => orders.join(orders, (order) => order.note, { windows }),
     // @ts-expect-error the same of two tables
     () => rows.join(names, (order) => order.note),
+    // @ts-expect-error the same by event time
+    () => orders.keyBy().leftTemporalJoin(rows.toStream().keyBy(), (order, row) => row?.status),
+    // @ts-expect-error the same within an interval
+    () => orders.keyBy().intervalJoin(orders.keyBy(), { lower: 0, upper: 1 }, (order) => order.note),
+    // @ts-expect-error the same within a window
+    () => orders.keyBy().windowJoin(orders.keyBy(), tumblingEventTime({ size: 1 }), (order) => order.note),
     // @ts-expect-error numbers by a serde of strings
     () => orders.mapValues((order) => (order.total > 1 ? 1 : 2), { valueSerde: serdes.string }),
     // @ts-expect-error the type argument says another type than the serde
@@ -185,6 +192,6 @@ describe('the compiler refuses', () => {
   ];
 
   it('each of these lines', () => {
-    expect(wrong).toHaveLength(15);
+    expect(wrong).toHaveLength(18);
   });
 });
