@@ -12,6 +12,7 @@ import { negotiate } from '../protocol/api.js';
 import { decodeResponse, encodeRequest } from '../protocol/frame.js';
 import { neededApis } from '../protocol/needed-apis.js';
 import { ErrorCodes, errorName } from '../error-codes.js';
+import { inTime } from './opened-in-time.js';
 import type { KafkajsConnection, KafkajsConnector } from './kafkajs-internals.js';
 
 export interface BrokerAddress {
@@ -42,22 +43,33 @@ export class BrokerConnection {
     private readonly requestTimeoutMs: number,
   ) {}
 
-  /** Connects, authenticates, reads ApiVersions. Rejects with KafkaTransportError, MILL_AUTHORIZATION or MILL_BROKER_TOO_OLD. */
+  /**
+   * Connects, authenticates, reads ApiVersions, all within the request timeout; `signal` ends it at once. Rejects with KafkaTransportError, MILL_AUTHORIZATION or
+   * MILL_BROKER_TOO_OLD.
+   */
   static async open(
     connector: KafkajsConnector,
     address: BrokerAddress,
-    options: { readonly nodeId: number | null; readonly clientId: string; readonly requestTimeoutMs: number },
+    options: { readonly nodeId: number | null; readonly clientId: string; readonly requestTimeoutMs: number; readonly signal: AbortSignal },
   ): Promise<BrokerConnection> {
     const where = `${address.host}:${address.port}`;
     const name = options.nodeId === null ? where : `${options.nodeId} (${where})`;
     const prepared = await connector.prepare(address.host, address.port);
     const made = new BrokerConnection(address, name, prepared.connection, options.clientId, options.requestTimeoutMs);
-    try {
+    const opened = async (): Promise<void> => {
+      options.signal.throwIfAborted();
       await prepared.open();
       await made.readVersions();
       for (const api of neededApis) negotiate(api, made.brokerVersions, name);
+    };
+    const opening = opened();
+    try {
+      await inTime(opening, options.requestTimeoutMs, options.signal);
     } catch (error) {
-      made.close('it could not be opened');
+      const close = (): void => made.close('it could not be opened');
+      close();
+      // Given up, it may have got a socket all the same.
+      opening.then(close, () => undefined);
       throw openError(name, error);
     }
     return made;
@@ -96,11 +108,11 @@ export class BrokerConnection {
   close(reason: string): void {
     this.connection.requestQueue.rejectAll(new Error(`connection closed: ${reason}`));
     const { socket } = this.connection;
+    // Of one that is still connecting, or shaking hands, kafkajs takes the timer away only when it hears of an error.
+    const fault = !this.connection.isConnected() ? new Error(`connection closed: ${reason}`) : undefined;
+    const destroy = (): void => void socket?.destroy(fault);
     // kafkajs' own state and timers first; it waits for requests in flight, of which there are none any more.
-    this.connection.disconnect().then(
-      () => socket?.destroy(),
-      () => socket?.destroy(),
-    );
+    this.connection.disconnect().then(destroy, destroy);
   }
 
   private async exchange<Request>(

@@ -26,7 +26,9 @@ export class ClusterConnections {
   private readonly lanes: ConnectionLanes;
   private addressesInDoubt = false;
   private rereading: Promise<void> | null = null;
-  private closed = false;
+  private readonly closing = new AbortController();
+  /** Those that lead to no known broker yet. */
+  private readonly bootstraps = new Set<BrokerConnection>();
 
   constructor(
     private readonly config: ConnectionConfig,
@@ -47,7 +49,7 @@ export class ClusterConnections {
   /** Runs `use` with any broker that can be reached. Only transport errors make it try the next one. */
   async withAny<T>(use: (connection: BrokerConnection) => Promise<T>): Promise<T> {
     let failure: unknown = new KafkaTransportError('The connection to Kafka was closed.');
-    if (this.closed) throw failure;
+    if (this.closing.signal.aborted) throw failure;
     const isOpen = (nodeId: number): boolean => this.lanes.hasOpen('main', nodeId);
     const nodeIds = [...this.view.nodeIds].sort((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
     for (const nodeId of nodeIds) {
@@ -78,8 +80,9 @@ export class ClusterConnections {
   }
 
   close(): void {
-    this.closed = true;
+    this.closing.abort(new KafkaTransportError('The connection to Kafka was closed.'));
     this.lanes.close();
+    for (const connection of this.bootstraps) connection.close('the port was closed');
   }
 
   private async rereadAddresses(): Promise<void> {
@@ -110,19 +113,22 @@ export class ClusterConnections {
       nodeId,
       clientId: this.config.clientId,
       requestTimeoutMs: this.requestTimeoutMs,
+      signal: this.closing.signal,
     });
   }
 
   /** The connection is kept as the main one of its broker once the broker's id is known. */
   private async withBootstrap<T>(address: BrokerAddress, use: (connection: BrokerConnection) => Promise<T>): Promise<T> {
     const connection = await this.connect(address, null);
+    this.bootstraps.add(connection);
     try {
       return await use(connection);
     } finally {
       // Runs after `use` but before its caller took the answer over, hence the turn of the event loop.
       setImmediate(() => {
+        this.bootstraps.delete(connection);
         const nodeId = this.view.nodeAt(address);
-        if (nodeId !== null && !this.closed && connection.isOpen) this.lanes.adopt('main', nodeId, connection);
+        if (nodeId !== null && !this.closing.signal.aborted && connection.isOpen) this.lanes.adopt('main', nodeId, connection);
         else connection.close('it was for the first request only');
       });
     }

@@ -75,7 +75,7 @@ export function createKafkajsConnector(config: ConnectionConfig, logger: Logger)
       ...(config.ssl === undefined ? {} : { ssl: config.ssl }),
       // A copy: kafkajs keeps its authentication provider on the object.
       ...(config.sasl === undefined ? {} : { sasl: { ...config.sasl } as NonNullable<KafkaConfig['sasl']> }),
-      connectionTimeout: config.connectionTimeoutMs ?? 10_000,
+      connectionTimeout: Math.min(config.connectionTimeoutMs ?? 10_000, config.requestTimeoutMs ?? 30_000),
       requestTimeout: config.requestTimeoutMs ?? 30_000,
       retry: { retries: 0 },
       socketFactory: createSocket,

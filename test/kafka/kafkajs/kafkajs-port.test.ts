@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import type { MillraceError } from '../../../src/errors.js';
@@ -38,6 +39,60 @@ async function failure(promise: Promise<unknown>): Promise<MillraceError> {
   }
   throw new Error('it did not fail');
 }
+
+describe('a listener that accepts and never answers', () => {
+  const sockets = new Set<Socket>();
+  let quiet: Server;
+  let address: string;
+
+  beforeEach(async () => {
+    quiet = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+      // What is not read is not known to have ended.
+      socket.resume();
+    });
+    await new Promise<void>((resolve) => quiet.listen(0, '127.0.0.1', resolve));
+    address = `127.0.0.1:${(quiet.address() as AddressInfo).port}`;
+  });
+
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => quiet.close(resolve));
+  });
+
+  const settings: readonly Partial<ConnectionConfig>[] = [
+    {},
+    { ssl: true },
+    { sasl: { mechanism: 'plain', username: 'a', password: 'b' } },
+  ];
+
+  it.each(settings)('is given up after the request timeout (%j)', async (config) => {
+    const error = await failure(portTo([address], { ...config, requestTimeoutMs: 200 }).connect());
+    expect(error.code).toBe('MILL_BROKER_UNREACHABLE');
+    await until(() => sockets.size === 0);
+  });
+
+  it.each(settings)('is left at once when the port is closed meanwhile (%j)', async (config) => {
+    const before = timers();
+    const closing = portTo([address], config);
+    const connecting = failure(closing.connect());
+    await until(() => sockets.size > 0);
+    await closing.close();
+    expect((await connecting).code).toBe('MILL_BROKER_UNREACHABLE');
+    await until(() => sockets.size === 0 && timers() <= before);
+  });
+
+  const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
+  /** Well before kafkajs' own 10 s. */
+  async function until(happened: () => boolean): Promise<void> {
+    for (let turns = 0; !happened(); turns++) {
+      if (turns > 300) throw new Error('it did not happen');
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+});
 
 describe('connecting', () => {
   it('reads versions and features', async () => {
