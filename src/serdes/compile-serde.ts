@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { isPromiseLike } from '../bytes/maybe-async.js';
 import { MillraceError } from '../errors.js';
@@ -23,6 +24,12 @@ type GivenSerde<T> = Omit<Serde<T>, 'encode'> & { encode?(value: T, out: ByteWri
 type FastSerde<T> = GivenSerde<T> & Required<Pick<GivenSerde<T>, 'encode' | 'decode'>>;
 
 function withFastPaths<T>(serde: Serde<T>): FastSerde<T> {
+  // At a record it would be too late to refuse it: what it writes after that stands between other records.
+  if (types.isAsyncFunction((serde as { readonly encode?: unknown }).encode)) {
+    throw new MillraceError('MILL_SERDE', `Serde ${serde.name}: its encode is async, and must write its bytes at once`, {
+      details: { serde: serde.name },
+    });
+  }
   if (serde.encode !== undefined && serde.decode !== undefined) return serde as FastSerde<T>;
   return new CompletedSerde(serde);
 }

@@ -45,7 +45,9 @@ describe('a serde whose serialize gives no bytes', () => {
       await Promise.resolve();
       out.writeUtf8(value);
     };
-    const serde = { ...faulty(() => null), encode: later as never };
+    const asynchronous: object = { ...faulty(() => null), encode: later };
+    expect(() => compileSerde(asynchronous as Serde<string>)).toThrow('Serde mine: its encode is async');
+    const serde = { ...faulty(() => null), encode: ((value: string, out: ByteWriter) => later(value, out)) as never };
     expect(() => compileSerde(serde).encode('bad', new ByteWriter())).toThrow('its encode gave a promise');
   });
 
