@@ -151,11 +151,11 @@ export interface StreamsConfig {
   readonly deadLetterTopic?: string | null;
   /** Shown to brokers. Default: the application id. */
   readonly clientId?: string;
-  /** TLS, as kafkajs and node:tls take it. */
+  /** TLS, as kafkajs and node:tls take it: `true`, or `{ ca, cert, key, … }` with the contents of the files. */
   readonly ssl?: boolean | object;
   /** SASL, as kafkajs takes it: `{ mechanism: 'plain', username, password }` and the others. Never logged. */
   readonly sasl?: object;
-  /** Milliseconds. Default 30 000. */
+  /** How long a request, and making a connection, may take, ms. Default 30 000. */
   readonly requestTimeout?: number;
   /** Pino-shaped. Default: silent. */
   readonly logger?: Logger;

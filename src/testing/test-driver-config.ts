@@ -10,7 +10,7 @@ import { topicName } from '../topology/topic-arguments.js';
 export interface TestDriverConfig {
   /** Prefix of internal topics. Default `test`. */
   readonly applicationId?: string;
-  /** Partition counts by topic name; 1 for topics that are not here. Topics that only a pattern reads must be here. */
+  /** Partition counts by topic name; 1 for topics that are not here. Topics that only a pattern reads must be here; those that the topology neither reads nor writes can't be. */
   readonly partitions?: Readonly<Record<string, number>>;
   /** Default `onCommit`, as in an app. */
   readonly emit?: 'onCommit' | 'onUpdate';
