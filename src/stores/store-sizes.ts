@@ -1,5 +1,5 @@
 /**
- * How large the stores of a task are. Keys and bytes in memory are counted as they change; LevelDB is asked how much its files hold, after a write or a question and at most once
+ * How large the stores of a task are. Keys and bytes in memory are counted as they change; LevelDB is asked how much its files hold, after a write or a question, at most once
  * in some seconds, so that nothing is paid for it by the record.
  */
 import type { Engine } from './engine/engine.js';
@@ -31,8 +31,6 @@ export class StoreSizes {
   private measuring = false;
   private recounting = false;
   private readonly mayRecountAt = new Map<string, number>();
-  /** The engine was written to since it was measured. */
-  private isOld = true;
 
   /** @param now ms of a clock that is never set */
   constructor(
@@ -62,9 +60,8 @@ export class StoreSizes {
     );
   }
 
-  /** The engine was written to. */
+  /** The engine was written to. It may put that into its files later: who asks then is told. */
   written(): void {
-    this.isOld = true;
     this.remeasure();
   }
 
@@ -73,7 +70,6 @@ export class StoreSizes {
     const { engine } = this;
     if (engine === null) return;
     this.measuring = true;
-    this.isOld = false;
     this.measuredAt = this.now();
     try {
       for (const { name, id, engine: own } of this.stores) {
@@ -81,7 +77,6 @@ export class StoreSizes {
       }
     } catch {
       // The engine is being closed, or damaged: whoever uses it next says so.
-      this.isOld = true;
     } finally {
       this.measuring = false;
     }
@@ -107,7 +102,7 @@ export class StoreSizes {
   }
 
   private remeasure(): void {
-    if (this.engine === null || !this.isOld || this.measuring || this.now() - this.measuredAt < measuredEveryMs) return;
+    if (this.engine === null || this.measuring || this.now() - this.measuredAt < measuredEveryMs) return;
     void this.measure();
   }
 }
