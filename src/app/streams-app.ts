@@ -59,7 +59,10 @@ export interface CloseOptions {
 
 /** For `app.removeThread`. */
 export interface RemoveThreadOptions {
-  /** Milliseconds; default 30 000. After it the thread ends without having committed what is open (MILL_CLOSE_TIMEOUT). */
+  /**
+   * Milliseconds from the thread's turn on: threads come and go one after the other. Default 30 000. After it the thread ends without having committed what is open
+   * (MILL_CLOSE_TIMEOUT).
+   */
   readonly timeout?: number;
 }
 
