@@ -1,6 +1,7 @@
 /**
  * Which generation a member is in, and which it can be sure of. The coordinator writes a generation down with its assignment: when it moves or restarts before, it is back in the one
- * before, and gives the number to another generation. A dynamic member that has no part in that one is unknown by then; a static one is counted in, so that only this book tells.
+ * before, and gives the number to another generation. A static member is counted into that one without its doing; a dynamic one into any by a join of its own that arrives late, and says
+ * what it ran then. Only this book tells.
  */
 export const noGeneration = -1;
 
@@ -21,7 +22,7 @@ export class GenerationBook {
 
   /** True when the group may have had a generation in between that counted the member in without its doing: whoever led it knew nothing of what runs here. */
   joined(generation: number): boolean {
-    const hasMissed = this.isStatic && generation > this.taken + 1;
+    const hasMissed = generation > this.taken + 1;
     this.now = generation;
     this.taken = generation;
     return hasMissed;
