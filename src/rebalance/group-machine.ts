@@ -55,7 +55,7 @@ export class GroupMachine {
     this.saysGoodbye = config.groupInstanceId === null;
     this.generations = new GenerationBook(config.groupInstanceId !== null);
     this.requests = new GroupRequests(config.random);
-    this.session = new MemberSession(config.sessionTimeoutMs, config.heartbeatIntervalMs);
+    this.session = new MemberSession(config.sessionTimeoutMs, config.heartbeatIntervalMs, config.rebalanceTimeoutMs);
   }
 
   get phase(): GroupPhase {
@@ -187,14 +187,11 @@ export class GroupMachine {
 
   private onJoin(answer: JoinAnswer): void {
     const reaction = groupReaction(answer.errorCode);
-    if (reaction === 'none') {
-      this.onJoined(answer);
-    } else if (reaction === 'takeMemberId') {
+    if (reaction === 'none') this.onJoined(answer);
+    else if (reaction === 'takeMemberId') {
       this.rename(answer.memberId);
       this.joinOrLeave();
-    } else {
-      this.onRefusal('JoinGroup', answer.errorCode);
-    }
+    } else this.onRefusal('JoinGroup', answer.errorCode);
   }
 
   private onJoined(answer: JoinAnswer): void {
@@ -439,6 +436,7 @@ export class GroupMachine {
 
   private onTick(): void {
     if (this.handover.isLate(this.now)) this.leaveNow();
+    if (this.phaseNow === 'stable' && this.session.awaitsInVain(this.now)) this.onRejoinRequested();
     if (this.requests.retryDue(this.now)) {
       if (this.coordinator === null) this.find();
       else if (this.phaseNow === 'finding') this.join();

@@ -43,6 +43,7 @@ export class GroupMember extends MemberShell<GroupEvent, ClassicCommand, GroupMe
     this.machine = new GroupMachine({
       sessionTimeoutMs: this.sessionTimeoutMs,
       heartbeatIntervalMs: options.heartbeatIntervalMs ?? defaultHeartbeatIntervalMs,
+      rebalanceTimeoutMs: options.rebalanceTimeoutMs ?? defaultRebalanceTimeoutMs,
       groupInstanceId: this.groupInstanceId,
       previousMemberId: options.previousMemberId ?? '',
       random: options.random ?? Math.random,

@@ -119,6 +119,7 @@ export interface OwnershipClaim {
 export interface GroupMachineConfig {
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
+  readonly rebalanceTimeoutMs: number;
   /** A static member's id (KIP-345): it stays in the group when it stops, unless it is told to leave. */
   readonly groupInstanceId: string | null;
   /** Id of this process's member before a restart, or empty: presented at the first join, so that the broker puts this one in its place. */

@@ -12,11 +12,15 @@ export class MemberSession {
   private aliveAt = 0;
   private dueAt = 0;
   private quickUntil = 0;
+  /** Since when a follow-up rebalance has been waited for; null: none is. */
+  private awaitingSince: number | null = null;
   private underWay: { readonly attempt: number; readonly sentAt: number } | null = null;
 
   constructor(
     private readonly timeoutMs: number,
     private readonly heartbeatIntervalMs: number,
+    /** What an owner may take to give tasks up, ms. */
+    private readonly rebalanceTimeoutMs: number,
   ) {}
 
   doubtful(now: number): boolean {
@@ -48,11 +52,23 @@ export class MemberSession {
   /** The tasks that move run nowhere until every member has heard of the follow-up rebalance, so heartbeats ask for it often. */
   awaitRebalance(now: number): void {
     this.quickUntil = now + quickForMs;
+    this.awaitingSince = now;
     this.dueAt = Math.min(this.dueAt, now + this.quickIntervalMs);
   }
 
   awaitNothing(): void {
     this.quickUntil = 0;
+    this.awaitingSince = null;
+  }
+
+  /**
+   * No owner takes so long. Somebody is said to run what it does not, by a join of an earlier process that arrived late, say: nobody gives it up, and nobody else asks. True once
+   * in so much time.
+   */
+  awaitsInVain(now: number): boolean {
+    if (this.awaitingSince === null || now - this.awaitingSince <= 2 * this.rebalanceTimeoutMs) return false;
+    this.awaitingSince = now;
+    return true;
   }
 
   get isIdle(): boolean {

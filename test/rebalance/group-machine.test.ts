@@ -17,6 +17,7 @@ class Driver {
     this.machine = new GroupMachine({
       sessionTimeoutMs: 10_000,
       heartbeatIntervalMs: 3000,
+      rebalanceTimeoutMs: 60_000,
       groupInstanceId,
       previousMemberId,
       random: () => 0.5,
@@ -310,6 +311,14 @@ describe('losing the membership', () => {
     expect(driver.kinds()).not.toContain('lost');
   });
 
+  // A join of its own that arrived late, with what it ran then, made the generation: what it ran since was given to others.
+  it('by a generation that went by without a dynamic member, made by a join that arrived late, drops the tasks', () => {
+    const driver = new Driver().stable('0_0', '0_1');
+    driver.heartbeat(27).joined({ generation: 3 });
+    expect(driver.kinds()).toEqual(['lost', 'join']);
+    expect(driver.get('join').claim.tasks).toEqual([]);
+  });
+
   it('by a generation that went by without it leaves a static member that goes nothing to commit', () => {
     const driver = new Driver({ groupInstanceId: 'seat' }).stable('0_0');
     driver.heartbeat(27);
@@ -510,5 +519,24 @@ describe('leaving', () => {
     expect(new Driver().tell({ kind: 'leaveRequested', leaveGroup: null }).kinds()).toEqual(['left']);
     const driver = new Driver().stable().tell({ kind: 'leaveRequested', leaveGroup: null });
     expect(driver.tell({ kind: 'transportFailed', attempt: driver.get('leave').attempt }).kinds()).toEqual(['left']);
+  });
+});
+
+describe('a follow-up rebalance', () => {
+  // The member of an earlier process had joined late, under the id that this one took over: the leader waited for tasks that nobody ran.
+  it('that does not come, nobody having anything to give up, is asked for after twice the time that owners have', () => {
+    const driver = new Driver().tell({ kind: 'start' }).find().joined().syncedForNow('0_0');
+    for (let waited = 0; waited < 120_000; waited += 3000) {
+      driver.heartbeat(0);
+      expect(driver.machine.phase).toBe('stable');
+    }
+    driver.wait(3000);
+    expect(driver.get('join').claim.tasks.map(formatTaskId)).toEqual(['0_0']);
+  });
+
+  it('that is not known to come is asked for by nobody', () => {
+    const driver = new Driver().stable('0_0');
+    for (let waited = 0; waited < 600_000; waited += 3000) driver.heartbeat(0);
+    expect(driver.machine.phase).toBe('stable');
   });
 });

@@ -44,6 +44,7 @@ export class SimulatedMember {
     this.machine = new GroupMachine({
       sessionTimeoutMs: world.sessionTimeoutMs,
       heartbeatIntervalMs: world.heartbeatIntervalMs,
+      rebalanceTimeoutMs: 60_000,
       groupInstanceId: null,
       previousMemberId: previous?.machine.memberId ?? '',
       random: world.time.random,
