@@ -35,7 +35,7 @@ export class StreamsGroupMachine {
   private readonly readiness = new GroupReadiness();
   private readonly tasks = new StreamsTaskBook();
   private revocation = 0;
-  /** The application has been told of an assignment since the join. */
+  /** The application has been told of the newest assignment; until then it is owed one, however long the group holds it back. */
   private announced = false;
   /** The answer to a heartbeat is not known. */
   private inDoubt = false;
@@ -233,15 +233,16 @@ export class StreamsGroupMachine {
     const moved = answer.memberEpoch !== this.epochNow;
     this.epochNow = answer.memberEpoch;
     if (answer.assignment !== null) this.tasks.target = answer.assignment;
-    if (moved || answer.assignment !== null) this.onTheMove();
-    if (this.phaseNow !== 'stable' || this.readiness.isBlocked) return;
-    if (moved || answer.assignment !== null || !this.announced) this.reconcile();
+    if (moved || answer.assignment !== null) {
+      this.announced = this.ownSettled = false;
+      this.look.at(this.now);
+      this.beats.quickFrom(this.now);
+    }
+    this.tellNews();
   }
 
-  private onTheMove(): void {
-    this.ownSettled = false;
-    this.look.at(this.now);
-    this.beats.quickFrom(this.now);
+  private tellNews(): void {
+    if (this.phaseNow === 'stable' && !this.announced && !this.readiness.isBlocked) this.reconcile();
   }
 
   /** What the group lacks. Topics may still turn up. */
@@ -319,14 +320,14 @@ export class StreamsGroupMachine {
       return;
     }
     const moved = own.memberEpoch !== this.epochNow || !this.tasks.isTarget(own.assignment);
-    const isNews = moved || !this.announced || own.isSettled !== this.ownSettled;
+    if (moved || own.isSettled !== this.ownSettled) this.announced = false;
     const wasInDoubt = this.inDoubt;
     this.inDoubt = false;
     this.epochNow = own.memberEpoch;
     this.tasks.target = own.assignment;
     this.ownSettled = own.isSettled;
     if (!own.isSettled) this.beats.quickFrom(this.now);
-    if (this.phaseNow === 'stable' && isNews && !this.readiness.isBlocked) this.reconcile();
+    this.tellNews();
     if (wasInDoubt) this.beat();
   }
 

@@ -99,6 +99,31 @@ describe('a member of a streams group', () => {
     expect(names(driver.get('assigned').added)).toEqual(['0_0']);
   });
 
+  it('takes over what it was given while the group held everything back: tasks stayed with nobody when no answer after that one gave more', () => {
+    const delayed = [{ code: StreamsStatus.ASSIGNMENT_DELAYED, detail: 'later' }];
+    const driver = new Driver()
+      .stable('0_0')
+      .wait(5000)
+      .answer('heartbeat', { active: ['0_0', '1_1'], statuses: delayed });
+    expect(driver.kinds()).not.toContain('assigned');
+    expect(driver.machine.settled).toBe(false);
+    driver.wait(500).answer('heartbeat');
+    expect(names(driver.get('assigned').added)).toEqual(['1_1']);
+  });
+
+  it('takes over what a description told while the group held everything back', () => {
+    const delayed = [{ code: StreamsStatus.ASSIGNMENT_DELAYED, detail: 'later' }];
+    const driver = new Driver().stable('0_0').wait(5000).answer('heartbeat', { statuses: delayed }).wait(5000);
+    driver.tell({ kind: 'transportFailed', attempt: driver.get('heartbeat').attempt });
+    driver
+      .wait(1000)
+      .find()
+      .described({ memberEpoch: 2, active: ['0_0', '1_1'] });
+    expect(driver.kinds()).toEqual(['heartbeat']);
+    driver.answer('heartbeat', { memberEpoch: 2 });
+    expect(names(driver.get('assigned').added)).toEqual(['1_1']);
+  });
+
   it('gives up before it says so: a heartbeat meanwhile claims what still runs, the one after does not', () => {
     const driver = new Driver()
       .stable('0_0', '0_1')
