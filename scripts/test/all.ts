@@ -19,7 +19,9 @@ import { runSimulation } from './simulation.js';
 
 interface Step {
   readonly name: string;
-  run(): Promise<Counts>;
+  readonly run: () => Promise<Counts>;
+  /** Runs at the same time. */
+  readonly beside?: Step;
 }
 
 const beforeStack: readonly Step[] = [
@@ -27,13 +29,13 @@ const beforeStack: readonly Step[] = [
   { name: 'package', run: () => (build() ? withPackageChecks(runChecks) : Promise.resolve(oneFailed)) },
   { name: 'unit tests', run: () => runJest({ project: 'unit' }) },
   { name: `unit tests on Node ${otherNodeVersion}`, run: unitTestsOnOtherNode },
-  { name: 'simulation', run: runSimulation },
 ];
 
 function onStack(env: Readonly<Record<string, string>>): readonly Step[] {
   return [
     { name: 'integration tests', run: () => runJest({ project: 'integration', env }) },
-    { name: 'fault lab', run: () => runChaos() },
+    // It waits more than it computes, on a cluster of its own.
+    { name: 'fault lab', run: runChaos, beside: { name: 'simulation', run: runSimulation } },
     { name: 'conformance', run: () => runConformance(env) },
     { name: 'benchmarks, small', run: () => runBenchSmoke(env) },
     { name: 'random cases beside Kafka Streams', run: () => runDifferential(env) },
@@ -61,14 +63,19 @@ async function main(): Promise<number> {
 
 async function runSteps(steps: readonly Step[], results: Map<string, Counts>): Promise<void> {
   for (const step of steps) {
-    const { name } = step;
-    console.log(pc.bold(`\n${name}`));
-    try {
-      results.set(name, await step.run());
-    } catch (error) {
-      console.error(error);
-      results.set(name, oneFailed);
-    }
+    const atOnce = step.beside === undefined ? [step] : [step, step.beside];
+    console.log(pc.bold(`\n${atOnce.map(({ name }) => name).join(', and beside it: ')}`));
+    const counts = await Promise.all(atOnce.map((one) => countsOf(one)));
+    atOnce.forEach(({ name }, i) => results.set(name, counts[i] ?? oneFailed));
+  }
+}
+
+async function countsOf({ run }: Step): Promise<Counts> {
+  try {
+    return await run();
+  } catch (error) {
+    console.error(error);
+    return oneFailed;
   }
 }
 
