@@ -138,6 +138,7 @@ describe('a database that is damaged', () => {
     ['a manifest that is empty', /^MANIFEST/, (file: string) => truncate(file, 0)],
     ['CURRENT', /^CURRENT$/, (file: string) => writeFile(file, 'MANIFEST-999999\n')],
     ['an empty CURRENT', /^CURRENT$/, (file: string) => truncate(file, 0)],
+    ['a CURRENT that is gone', /^CURRENT$/, (file: string) => rm(file)],
   ])('%s: it starts over', async (_what, files, harm) => {
     const directory = await withTable();
     for (const file of await filesOf(directory, files)) await harm(file);

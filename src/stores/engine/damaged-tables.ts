@@ -8,6 +8,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32c } from '../../bytes/crc32c.js';
 import { unmasked } from './masked-checksum.js';
+import { NumberReader } from './number-reader.js';
 
 const footerSize = 48;
 const magic = Buffer.from('57fb808b247547db', 'hex');
@@ -39,8 +40,8 @@ export function isDamaged(table: Buffer): boolean {
   const footer = table.length - footerSize;
   if (footer < 0 || !table.subarray(-magic.length).equals(magic)) return false;
   try {
-    const handles = new Reader(table, footer, table.length);
-    return [handles.block(), handles.block()].some(
+    const handles = new NumberReader(table, footer, table.length);
+    return [blockAt(handles), blockAt(handles)].some(
       (index) => !isWhole(table, index) || blocksOf(table, index).some((block) => !isWhole(table, block)),
     );
   } catch (error) {
@@ -58,47 +59,19 @@ function isWhole(table: Buffer, { start, end }: Block): boolean {
 function blocksOf(table: Buffer, { start, end }: Block): Block[] {
   if (table[end] !== uncompressed) return [];
   const restarts = table.readUInt32LE(end - 4);
-  const entries = new Reader(table, start, end - 4 * (restarts + 1));
+  const entries = new NumberReader(table, start, end - 4 * (restarts + 1));
   const blocks: Block[] = [];
   while (!entries.isAtEnd) {
     entries.number();
     const keySize = entries.number();
     entries.number();
     entries.skip(keySize);
-    blocks.push(entries.block());
+    blocks.push(blockAt(entries));
   }
   return blocks;
 }
 
-/** @throws RangeError past the end */
-class Reader {
-  constructor(
-    private readonly bytes: Buffer,
-    private at: number,
-    private readonly end: number,
-  ) {}
-
-  get isAtEnd(): boolean {
-    return this.at >= this.end;
-  }
-
-  skip(count: number): void {
-    this.at += count;
-  }
-
-  block(): Block {
-    const start = this.number();
-    return { start, end: start + this.number() };
-  }
-
-  /** Seven bits a byte, the lowest first. */
-  number(): number {
-    let value = 0;
-    for (let factor = 1; ; factor *= 128) {
-      if (this.at >= this.end || factor > Number.MAX_SAFE_INTEGER) throw new RangeError('a number is cut off');
-      const byte = this.bytes.readUInt8(this.at++);
-      value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
-    }
-  }
+function blockAt(numbers: NumberReader): Block {
+  const start = numbers.number();
+  return { start, end: start + numbers.number() };
 }

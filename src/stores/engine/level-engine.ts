@@ -9,9 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ClassicLevel } from 'classic-level';
 import { MillraceError } from '../../errors.js';
 import { engineSizes } from '../engine-memory.js';
-import { damagedLog } from './damaged-log.js';
 import { damagedTable } from './damaged-tables.js';
 import type { Engine, EngineBatch, EngineRange, EngineScan, EngineSnapshot } from './engine.js';
+import { missingBatches } from './missing-batches.js';
 import { unseal, ValueSealer } from './sealed-value.js';
 import { noteUncleanEnds, uncleanEnds } from './unclean-ends.js';
 
@@ -36,7 +36,7 @@ const suspiciousEnds = 2;
 const defaultQuickCheckBytes = 128 * 1024 * 1024;
 
 /**
- * Opens the database; one that can't be read, has a gap in its log, was found damaged while it was in use, or whose tables are damaged after it was in use at the end of its process, is
+ * Opens the database; one that can't be read, lacks batches before later ones, was found damaged while it was in use, or whose tables are damaged after it was in use at the end of its process, is
  * deleted and made anew (`corrupted` says so).
  * Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO.
  */
@@ -85,8 +85,8 @@ async function damageOf(options: LevelEngineOptions, ends: number): Promise<Mill
 
 async function damageFound(options: LevelEngineOptions, ends: number): Promise<string | null> {
   const { directory, quickCheckBytes = defaultQuickCheckBytes } = options;
-  const log = await damagedLog(directory);
-  if (log !== null) return `${log} has a gap`;
+  const missing = await missingBatches(directory);
+  if (missing !== null) return missing;
   if (existsSync(join(directory, damageMark))) return 'damage was found while it was in use';
   const table = ends === 0 ? null : await damagedTable(directory, ends < suspiciousEnds ? quickCheckBytes : Infinity);
   return table === null ? null : `${table} does not match its checksums`;

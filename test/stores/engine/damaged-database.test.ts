@@ -3,11 +3,14 @@ import fc from 'fast-check';
 import { cp, mkdir, mkdtemp, open as openFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../src/errors.js';
-import { hasGap } from '../../../src/stores/engine/damaged-log.js';
+import { leastEngineBytes } from '../../../src/stores/engine-memory.js';
 import { isDamaged } from '../../../src/stores/engine/damaged-tables.js';
 import type { Engine } from '../../../src/stores/engine/engine.js';
 import { openLevelEngine } from '../../../src/stores/engine/level-engine.js';
+import { readLog } from '../../../src/stores/engine/log-format.js';
+import { writeLog } from './level-log.js';
 
 const batches = 150;
 const folders: string[] = [];
@@ -44,15 +47,17 @@ function rowsAfter(count: number): [string, string][] {
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** A database of several log blocks, as a killed process leaves it. */
-async function killed(): Promise<{ readonly folder: string; readonly log: string; readonly bytes: Buffer }> {
+/** A database of several log blocks, as a killed process leaves it; with little memory, some of it is in tables. */
+async function killed(engineBytes?: number): Promise<{ readonly folder: string; readonly log: string; readonly bytes: Buffer }> {
   const base = await newFolder();
-  const { engine } = await openLevelEngine({ directory: join(base, 'live'), taskId: '0_0' });
+  const { engine } = await openLevelEngine({ directory: join(base, 'live'), taskId: '0_0', engineBytes });
   for (let batch = 0; batch < batches; batch++) {
     const written = engine.batch();
     written.put(keyOf(batch), Buffer.from(valueOf(batch)));
     await written.write();
   }
+  // A log that is on its way into a table changes files while they are copied.
+  while ((await readdir(join(base, 'live'))).filter((name) => name.endsWith('.log')).length > 1) await sleep(5);
   const folder = join(base, 'killed');
   await cp(join(base, 'live'), folder, { recursive: true });
   await engine.close();
@@ -115,8 +120,106 @@ describe('a database whose log is damaged', () => {
   });
 
   it('is taken as it is when its last blocks hold nothing, as after a power loss', () => {
-    expect(hasGap(Buffer.alloc(100_000))).toBe(false);
-    expect(hasGap(Buffer.alloc(0))).toBe(false);
+    expect(readLog(Buffer.alloc(100_000))).toEqual({ records: [], isWhole: false, hasGap: false });
+    expect(readLog(Buffer.alloc(0))).toEqual({ records: [], isWhole: true, hasGap: false });
+  });
+});
+
+describe('a database that has lost a file, or a part of one', () => {
+  const states = new Set(Array.from({ length: batches + 1 }, (_, count) => JSON.stringify(rowsAfter(count))));
+
+  /** With tables, and two logs, as when the process ended while a full one was on its way into a table. */
+  async function withSeveralLogs(): Promise<string> {
+    const { folder, log, bytes } = await killed(leastEngineBytes);
+    const { records } = readLog(bytes);
+    const half = Math.floor(records.length / 2);
+    expect(half).toBeGreaterThan(3);
+    await writeFile(join(folder, log), writeLog(records.slice(0, half)));
+    await writeFile(join(folder, '001000.log'), writeLog(records.slice(half)));
+    return folder;
+  }
+
+  /** The rows that are there, none when that it is damaged is told. */
+  async function rowsFound(folder: string): Promise<{ readonly rows: readonly unknown[]; readonly isTold: boolean }> {
+    try {
+      const { rows, wiped } = await opened(folder);
+      return { rows, isTold: wiped };
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'MILL_STORE_CORRUPTED' });
+      return { rows: [], isTold: true };
+    }
+  }
+
+  async function copyOf(folder: string): Promise<string> {
+    const copy = join(await newFolder(), 'copy');
+    await cp(folder, copy, { recursive: true });
+    return copy;
+  }
+
+  it('is whole with several logs', async () => {
+    expect(await rowsFound(await withSeveralLogs())).toEqual({ rows: rowsAfter(batches), isTold: false });
+  });
+
+  it('is made anew without its CURRENT: LevelDB read the last batches into an empty database, which said that it was current', async () => {
+    const { folder } = await killed(leastEngineBytes);
+    await rm(join(folder, 'CURRENT'));
+    expect(await opened(folder)).toEqual({ rows: [], wiped: true });
+  });
+
+  it.each<[string, (log: string, records: readonly Buffer[]) => Promise<void>]>([
+    ['is gone', (log) => rm(log)],
+    ['is empty', (log) => truncate(log, 0)],
+    ['has lost its end', async (log) => truncate(log, (await readFile(log)).length - 100)],
+    ['has lost its last batch', (log, records) => writeFile(log, writeLog(records.slice(0, -1)))],
+  ])('is made anew when the first of two logs %s', async (_what, harm) => {
+    const folder = await withSeveralLogs();
+    const first = (await readdir(folder)).filter((name) => name.endsWith('.log')).sort()[0] ?? '';
+    await harm(join(folder, first), readLog(await readFile(join(folder, first))).records);
+    expect(await opened(folder)).toEqual({ rows: [], wiped: true });
+  });
+
+  it('is at an earlier batch when the last of two logs is gone', async () => {
+    const folder = await withSeveralLogs();
+    await rm(join(folder, '001000.log'));
+    const { rows, isTold } = await rowsFound(folder);
+    expect(isTold).toBe(false);
+    expect(states.has(JSON.stringify(rows))).toBe(true);
+  });
+
+  it('is made anew when its manifest has lost the last change: the log that it would begin with is in a table that it does not know', async () => {
+    const { folder } = await killed(leastEngineBytes);
+    const name = (await readdir(folder)).find((file) => file.startsWith('MANIFEST')) ?? '';
+    const { records } = readLog(await readFile(join(folder, name)));
+    expect(records.length).toBeGreaterThan(1);
+    await writeFile(join(folder, name), writeLog(records.slice(0, -1)));
+    expect((await rowsFound(folder)).isTold).toBe(true);
+  });
+
+  it('is, whatever happens to whichever file, at some batch, or it is told', async () => {
+    const folder = await withSeveralLogs();
+    const files = (await readdir(folder)).filter((name) => /^(CURRENT|MANIFEST-\d+|\d+\.(ldb|log))$/.test(name));
+    expect(files.length).toBeGreaterThan(4);
+    const harm = fc.constantFrom('deleted', 'cut', 'zeroed', 'flipped');
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...files), harm, fc.double({ min: 0, max: 0.9999, noNaN: true }), async (name, how, part) => {
+        const copy = await copyOf(folder);
+        const file = join(copy, name);
+        const bytes = await readFile(file);
+        const at = Math.floor(bytes.length * part);
+        if (how === 'deleted') await rm(file);
+        else if (how === 'cut') await truncate(file, at);
+        else {
+          if (how === 'zeroed') bytes.fill(0, at, Math.min(at + 512, bytes.length));
+          else bytes[at] = (bytes[at] ?? 0) ^ 16;
+          await writeFile(file, bytes);
+        }
+        const { rows, isTold } = await rowsFound(copy);
+        await rm(copy, { recursive: true });
+        if (isTold) expect(rows).toEqual([]);
+        else expect(states.has(JSON.stringify(rows))).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
   });
 });
 
