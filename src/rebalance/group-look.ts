@@ -1,11 +1,14 @@
 /** Between two looks at the group: while somebody is on the move, and when all is quiet, ms. */
 const pauseMs = { moving: 2000, quiet: 30_000 };
 const soonMs = 500;
+/** After so long without an answer another one is asked for, ms: in doubt, no heartbeat is sent before. */
+const patienceMs = 5000;
 
 /** The looks at the group's description: the one under way, and when the next is due. */
 export class GroupLook {
   private attempt: number | null = null;
   private beats = 0;
+  private begunAt = 0;
   /** null: not asked for. */
   dueAt: number | null = null;
 
@@ -18,9 +21,10 @@ export class GroupLook {
   }
 
   /** `beats`: heartbeats sent and answered so far. */
-  begin(attempt: number, beats: number): void {
+  begin(attempt: number, beats: number, now: number): void {
     this.attempt = attempt;
     this.beats = beats;
+    this.begunAt = now;
     this.dueAt = null;
   }
 
@@ -30,6 +34,10 @@ export class GroupLook {
     const isCurrent = beats === this.beats;
     this.dueAt = now + (isCurrent ? (groupSettled ? pauseMs.quiet : pauseMs.moving) : soonMs);
     return isCurrent;
+  }
+
+  hangs(now: number): boolean {
+    return this.attempt !== null && now - this.begunAt >= patienceMs;
   }
 
   at(now: number): void {

@@ -7,7 +7,7 @@ const topicsPatienceMs = 15_000;
 /** What a streams group says it lacks. */
 export class GroupReadiness {
   private statuses: readonly StreamsGroupStatus[] = [];
-  private lackingSince: number | null = null;
+  private lacking: { readonly code: number; readonly since: number } | null = null;
 
   /** Nobody gets tasks for now. */
   get isBlocked(): boolean {
@@ -19,8 +19,9 @@ export class GroupReadiness {
     const changed = JSON.stringify(statuses) !== JSON.stringify(this.statuses);
     this.statuses = statuses;
     const inTime = statuses.find(({ code }) => isFatalInTime(code));
-    this.lackingSince = inTime === undefined ? null : (this.lackingSince ?? now);
-    const tooLong = this.lackingSince !== null && now - this.lackingSince > topicsPatienceMs;
+    // Who has its sources lacks, for a moment, the topics that the broker makes from then on.
+    if (inTime?.code !== this.lacking?.code) this.lacking = inTime === undefined ? null : { code: inTime.code, since: now };
+    const tooLong = this.lacking !== null && now - this.lacking.since > topicsPatienceMs;
     const verdict = statuses.find(({ code }) => isFatalAtOnce(code)) ?? (tooLong ? inTime : undefined);
     return { changed, verdict: verdict ?? null };
   }

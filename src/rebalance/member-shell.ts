@@ -204,13 +204,19 @@ export abstract class MemberShell<
 
   // Requests
 
-  protected request<T>(attempt: number, answer: Promise<T>, event: (answer: T) => Event | MemberEvent): void {
+  /** `isPassing`: errors after which the same may be asked again. */
+  protected request<T>(
+    attempt: number,
+    answer: Promise<T>,
+    event: (answer: T) => Event | MemberEvent,
+    isPassing: (code: MillraceError['code']) => boolean = (code) => code === 'MILL_TRANSPORT',
+  ): void {
     answer.then(event).then(
       (happened) => this.dispatch(happened),
       (error: unknown) => {
         if (this.stopped) return;
         this.options.logger.debug({ groupId: this.options.groupId, err: error }, 'group request without an answer');
-        if (error instanceof MillraceError && error.code === 'MILL_TRANSPORT') this.dispatch({ kind: 'transportFailed', attempt });
+        if (error instanceof MillraceError && isPassing(error.code)) this.dispatch({ kind: 'transportFailed', attempt });
         else this.giveUp(error);
       },
     );

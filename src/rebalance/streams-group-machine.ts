@@ -12,6 +12,7 @@
 import { StreamsStatus, type StreamsGroupStatus } from '../kafka/streams-groups.js';
 import type { GroupPhase } from './group-protocol.js';
 import { GroupLook } from './group-look.js';
+import { isOver, isWaiting } from './group-phases.js';
 import { GroupReadiness } from './group-readiness.js';
 import { GroupRequests } from './group-requests.js';
 import { HeartbeatClock } from './heartbeat-clock.js';
@@ -77,7 +78,7 @@ export class StreamsGroupMachine {
   handle(event: StreamsGroupEvent, now: number): readonly StreamsGroupCommand[] {
     this.now = now;
     this.commands = [];
-    if (!this.isOver()) this.react(event);
+    if (!isOver(this.phaseNow)) this.react(event);
     this.emit({ kind: 'schedule', at: this.nextTickAt() });
     return this.commands;
   }
@@ -178,6 +179,7 @@ export class StreamsGroupMachine {
       // A group that is not found when joining is one of another kind, with members.
       this.fail(answer.errorCode, answer.errorMessage);
     } else {
+      this.place.lost();
       if (reaction === 'findCoordinator') this.coordinator = null;
       this.retryLater('StreamsGroupHeartbeat', answer.errorCode);
     }
@@ -229,10 +231,11 @@ export class StreamsGroupMachine {
   private take(answer: StreamsHeartbeatAnswer): void {
     this.beats.interval(answer.heartbeatIntervalMs);
     this.judge(answer.statuses);
-    if (this.isOver()) return;
+    if (isOver(this.phaseNow)) return;
+    if (this.readiness.isBlocked) this.beats.quickFrom(this.now);
     const moved = answer.memberEpoch !== this.epochNow;
     this.epochNow = answer.memberEpoch;
-    if (answer.assignment !== null) this.tasks.target = answer.assignment;
+    if (answer.assignment !== null) this.tasks.told(answer.assignment);
     if (moved || answer.assignment !== null) {
       this.announced = this.ownSettled = false;
       this.look.at(this.now);
@@ -307,7 +310,7 @@ export class StreamsGroupMachine {
   private describe(): void {
     if (this.look.isUnderWay) return;
     const attempt = this.requests.next();
-    this.look.begin(attempt, this.beats.count);
+    this.look.begin(attempt, this.beats.count, this.now);
     this.emit({ kind: 'describe', attempt });
   }
 
@@ -414,6 +417,7 @@ export class StreamsGroupMachine {
     const isHeartbeat = this.beats.isUnderWay(attempt);
     if (isHeartbeat) this.beats.answered(false);
     if (request === null && !isHeartbeat) return;
+    if (request === 'JoinGroup') this.place.lost();
     if (this.phaseNow === 'leaving' && this.tasks.running.isEmpty) {
       this.finish();
       return;
@@ -432,6 +436,7 @@ export class StreamsGroupMachine {
       this.doubt();
       this.loseCoordinator(null);
     }
+    if (this.look.hangs(this.now)) this.look.again(this.now);
     if (this.beatsWanted() && this.beats.due(this.now) && !this.inDoubt) this.beat();
     if (this.describeWanted() && this.look.dueAt !== null && this.now >= this.look.dueAt) this.describe();
     const forMs = this.requests.waitedLong(this.now);
@@ -462,19 +467,11 @@ export class StreamsGroupMachine {
 
   private enter(phase: GroupPhase): void {
     this.phaseNow = phase;
-    this.requests.waits(this.isWaiting(), this.now);
-  }
-
-  private isOver(): boolean {
-    return this.phaseNow === 'left' || this.phaseNow === 'failed';
+    this.requests.waits(isWaiting(this.phaseNow), this.now);
   }
 
   private inGroup(): boolean {
     return this.phaseNow === 'stable' || this.phaseNow === 'revoking' || (this.phaseNow === 'leaving' && this.epochNow !== noEpoch);
-  }
-
-  private isWaiting(): boolean {
-    return this.phaseNow === 'finding' || this.phaseNow === 'joining';
   }
 
   private beatsWanted(): boolean {
@@ -489,12 +486,12 @@ export class StreamsGroupMachine {
   }
 
   private nextTickAt(): number | null {
-    if (this.phaseNow === 'idle' || this.isOver()) return null;
+    if (this.phaseNow === 'idle' || isOver(this.phaseNow)) return null;
     let at = this.now + 5000;
     if (this.requests.retryAt !== null) at = Math.min(at, this.requests.retryAt);
-    if (this.beatsWanted()) at = Math.min(at, this.beats.nextAt());
+    if (this.beatsWanted() && !(this.inDoubt && this.beats.isIdle)) at = Math.min(at, this.beats.nextAt());
     if (this.describeWanted() && this.look.dueAt !== null) at = Math.min(at, this.look.dueAt);
-    if (this.isWaiting()) at = Math.min(at, this.requests.nextWaitingLogAt);
+    if (isWaiting(this.phaseNow)) at = Math.min(at, this.requests.nextWaitingLogAt);
     return at;
   }
 }

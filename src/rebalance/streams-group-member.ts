@@ -170,10 +170,16 @@ export class StreamsGroupMember extends MemberShell<StreamsGroupEvent, StreamsCo
 
   private describe(attempt: number): void {
     const { groupId, memberId } = this.options;
-    this.request(attempt, this.port.admin.describeStreamsGroup(groupId), (group) => {
-      if (group !== null) this.tellGroup(group);
-      return { kind: 'described', attempt, own: ownPlace(group, memberId), groupSettled: isSettled(group) };
-    });
+    this.request(
+      attempt,
+      this.port.admin.describeStreamsGroup(groupId),
+      (group) => {
+        if (group !== null) this.tellGroup(group);
+        return { kind: 'described', attempt, own: ownPlace(group, memberId), groupSettled: isSettled(group) };
+      },
+      // A coordinator that loads its groups, or any other failure of a look: the member is in the group all the same.
+      (code) => code === 'MILL_TRANSPORT' || code === 'MILL_BROKER_ERROR',
+    );
   }
 
   /** Tells who is in the group, if that has changed. */

@@ -7,6 +7,8 @@ export class StreamsTaskBook {
   readonly running = new TaskOwnership();
   /** As the broker said last. */
   target: StreamsTaskSets = noTasks;
+  /** The broker has given the target in an answer, and waits to hear that it runs. Also when that is what ran before: something may have been given and taken away in between. */
+  private awaitsReport = false;
   /** Copies that the application was told to keep. */
   private held: Pick<StreamsTaskSets, 'standby' | 'warmup'> = noTasks;
   /** What the broker knows to be owned; null: unknown. */
@@ -15,6 +17,11 @@ export class StreamsTaskBook {
   /** The broker does not know what runs here. */
   get hasNews(): boolean {
     return textOf(this.owned) !== this.reported;
+  }
+
+  told(target: StreamsTaskSets): void {
+    this.awaitsReport ||= !this.isTarget(target);
+    this.target = target;
   }
 
   isTarget(tasks: StreamsTaskSets): boolean {
@@ -37,12 +44,15 @@ export class StreamsTaskBook {
   takeOver(): readonly TaskId[] {
     const { active, standby, warmup } = this.target;
     this.held = { standby, warmup };
+    if (this.awaitsReport) this.forgetReport();
+    this.awaitsReport = false;
     return this.running.takeOver(active);
   }
 
   /** Returns what ran. */
   clear(): readonly TaskId[] {
     this.target = this.held = noTasks;
+    this.awaitsReport = false;
     this.reported = null;
     return this.running.clear();
   }

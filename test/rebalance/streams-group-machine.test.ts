@@ -124,6 +124,60 @@ describe('a member of a streams group', () => {
     expect(names(driver.get('assigned').added)).toEqual(['1_1']);
   });
 
+  it('says what it runs after a task was given while all was held back, and taken away: the group waited for its word until the rebalance timeout', () => {
+    const delayed = [{ code: StreamsStatus.ASSIGNMENT_DELAYED, detail: 'later' }];
+    const driver = new Driver()
+      .stable('0_0')
+      .wait(5000)
+      .answer('heartbeat', { active: ['0_0', '1_1'], statuses: delayed });
+    driver.wait(500);
+    expect(driver.get('heartbeat').owned).toBeNull();
+    driver.answer('heartbeat', { active: ['0_0'] });
+    expect(names(driver.get('heartbeat').owned?.active)).toEqual(['0_0']);
+    driver.answer('heartbeat').wait(5000);
+    expect(driver.get('heartbeat').owned).toBeNull();
+  });
+
+  it.each([
+    ['has no answer', (driver: Driver) => driver.tell({ kind: 'transportFailed', attempt: driver.get('join').attempt })],
+    ['is answered with a timeout', (driver: Driver) => driver.answer('join', { errorCode: 7 })],
+  ])('as a static member, frees its place again when its join %s: it waited for itself until the session ended', (_what, fail) => {
+    const driver = new Driver('first').tell({ kind: 'start' }).find().answer('leave');
+    fail(driver).wait(1000);
+    if (driver.kinds().includes('findCoordinator')) driver.find();
+    expect(driver.kinds()).toContain('leave');
+    driver.answer('leave').answer('join', { active: ['0_0'] });
+    expect(names(driver.get('assigned').added)).toEqual(['0_0']);
+  });
+
+  it('asks again for a description that does not come, and is quiet until then: in doubt it sends no heartbeat', () => {
+    const driver = new Driver().stable('0_0').wait(5000);
+    driver
+      .tell({ kind: 'transportFailed', attempt: driver.get('heartbeat').attempt })
+      .wait(1000)
+      .find();
+    const first = driver.get('describe').attempt;
+    let ticks = 0;
+    const until = driver.now + 10_000;
+    while (driver.now < until && (!driver.kinds().includes('describe') || driver.get('describe').attempt === first)) {
+      driver.wait(Math.max(0, (driver.get('schedule').at ?? Infinity) - driver.now));
+      ticks++;
+    }
+    expect(driver.get('describe').attempt).not.toBe(first);
+    expect(ticks).toBeLessThan(20);
+    driver.described({ active: ['0_0'] });
+    expect(driver.kinds()).toContain('heartbeat');
+  });
+
+  it('counts the patience with each thing that the group lacks by itself', () => {
+    const sources = [{ code: StreamsStatus.MISSING_SOURCE_TOPICS, detail: 'no input' }];
+    const internal = [{ code: StreamsStatus.MISSING_INTERNAL_TOPICS, detail: 'no changelog' }];
+    const driver = new Driver().stable('0_0').wait(5000).answer('heartbeat', { statuses: sources });
+    for (let waited = 0; waited < 12_000; waited += 500) driver.wait(500).answer('heartbeat', { statuses: sources });
+    for (let waited = 0; waited < 12_000; waited += 500) driver.wait(500).answer('heartbeat', { statuses: internal });
+    expect(driver.machine.phase).toBe('stable');
+  });
+
   it('gives up before it says so: a heartbeat meanwhile claims what still runs, the one after does not', () => {
     const driver = new Driver()
       .stable('0_0', '0_1')
