@@ -70,7 +70,9 @@ async function lookingWith(...failures: readonly MillraceError[]): Promise<reado
         return () => void timers.splice(timers.indexOf(timer), timers.includes(timer) ? 1 : 0);
       },
     },
-    onAssigned: (_, added) => void (added.length > 0 && log.push(`assigned ${added.length}`)),
+    onAssigned: (_, added) => {
+      if (added.length > 0) log.push(`assigned ${added.length}`);
+    },
     onGroup: ({ members }) => void log.push(`group of ${members.length}`),
     onRevoked: () => undefined,
     onLost: (tasks) => void log.push(`lost ${tasks.length}`),
