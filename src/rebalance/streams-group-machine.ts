@@ -179,6 +179,7 @@ export class StreamsGroupMachine {
       // A group that is not found when joining is one of another kind, with members.
       this.fail(answer.errorCode, answer.errorMessage);
     } else {
+      // It may have been carried out all the same.
       this.place.lost();
       if (reaction === 'findCoordinator') this.coordinator = null;
       this.retryLater('StreamsGroupHeartbeat', answer.errorCode);

@@ -14,6 +14,9 @@ type Command<K extends StreamsGroupCommand['kind']> = Extract<StreamsGroupComman
 const setsOf = (active: readonly string[]) => ({ active: active.map(parseTaskId), standby: [], warmup: [] });
 const names = (tasks: readonly TaskId[] | undefined) => tasks?.map(formatTaskId);
 
+/** The group holds everything back. */
+const delayed = [{ code: StreamsStatus.ASSIGNMENT_DELAYED, detail: 'later' }];
+
 class Driver {
   readonly machine: StreamsGroupMachine;
   now = 1000;
@@ -80,6 +83,14 @@ class Driver {
   }
 }
 
+/** It runs 0_0; that it is to run 1_1 too came with the word that everything is held back. */
+function toldWhileHeldBack(): Driver {
+  return new Driver()
+    .stable('0_0')
+    .wait(5000)
+    .answer('heartbeat', { active: ['0_0', '1_1'], statuses: delayed });
+}
+
 describe('a member of a streams group', () => {
   it('joins, runs what it is given and says so at once', () => {
     const driver = new Driver()
@@ -93,18 +104,14 @@ describe('a member of a streams group', () => {
 
   it('waits for an assignment while the group holds it back, and asks often', () => {
     const driver = new Driver().tell({ kind: 'start' }).find();
-    driver.answer('join', { active: [], statuses: [{ code: StreamsStatus.ASSIGNMENT_DELAYED, detail: 'later' }] });
+    driver.answer('join', { active: [], statuses: delayed });
     expect(driver.kinds()).not.toContain('assigned');
     driver.wait(500).answer('heartbeat', { memberEpoch: 2, active: ['0_0'] });
     expect(names(driver.get('assigned').added)).toEqual(['0_0']);
   });
 
   it('takes over what it was given while the group held everything back: tasks stayed with nobody when no answer after that one gave more', () => {
-    const delayed = [{ code: StreamsStatus.ASSIGNMENT_DELAYED, detail: 'later' }];
-    const driver = new Driver()
-      .stable('0_0')
-      .wait(5000)
-      .answer('heartbeat', { active: ['0_0', '1_1'], statuses: delayed });
+    const driver = toldWhileHeldBack();
     expect(driver.kinds()).not.toContain('assigned');
     expect(driver.machine.settled).toBe(false);
     driver.wait(500).answer('heartbeat');
@@ -112,7 +119,6 @@ describe('a member of a streams group', () => {
   });
 
   it('takes over what a description told while the group held everything back', () => {
-    const delayed = [{ code: StreamsStatus.ASSIGNMENT_DELAYED, detail: 'later' }];
     const driver = new Driver().stable('0_0').wait(5000).answer('heartbeat', { statuses: delayed }).wait(5000);
     driver.tell({ kind: 'transportFailed', attempt: driver.get('heartbeat').attempt });
     driver
@@ -125,11 +131,7 @@ describe('a member of a streams group', () => {
   });
 
   it('says what it runs after a task was given while all was held back, and taken away: the group waited for its word until the rebalance timeout', () => {
-    const delayed = [{ code: StreamsStatus.ASSIGNMENT_DELAYED, detail: 'later' }];
-    const driver = new Driver()
-      .stable('0_0')
-      .wait(5000)
-      .answer('heartbeat', { active: ['0_0', '1_1'], statuses: delayed });
+    const driver = toldWhileHeldBack();
     driver.wait(500);
     expect(driver.get('heartbeat').owned).toBeNull();
     driver.answer('heartbeat', { active: ['0_0'] });

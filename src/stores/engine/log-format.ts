@@ -37,12 +37,12 @@ export function readLog(log: Buffer): LogContent {
       }
       hasGap ||= isBroken;
       const type = log[at + TYPE_AT];
-      if (type === PieceType.FULL || type === PieceType.FIRST) pieces = [];
-      pieces?.push(log.subarray(at + headerSize, next));
-      if (pieces !== null && (type === PieceType.FULL || type === PieceType.LAST)) {
-        records.push(Buffer.concat(pieces));
-        pieces = null;
-      }
+      const piece = log.subarray(at + headerSize, next);
+      if (type === PieceType.FULL) records.push(piece);
+      else if (type === PieceType.FIRST) pieces = [piece];
+      else pieces?.push(piece);
+      if (type === PieceType.LAST && pieces !== null) records.push(Buffer.concat(pieces));
+      if (type === PieceType.FULL || type === PieceType.LAST) pieces = null;
       at = next;
     }
   }

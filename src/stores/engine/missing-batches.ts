@@ -20,17 +20,11 @@ export async function missingBatches(directory: string): Promise<string | null> 
   const oldest = (await oldestLogInUse(directory)) ?? 0;
   const logs = names.filter((name) => name.endsWith('.log') && numberOf(name) >= oldest).sort((a, b) => numberOf(a) - numberOf(b));
   const hasOldest = oldest === 0 || logs.some((name) => numberOf(name) === oldest);
-  return hole(hasOldest ? null : 'a write-ahead log is missing', logs, async (name) => readFile(join(directory, name)));
-}
-
-const numberOf = (log: string): number => Number.parseInt(log, 10);
-
-/** @param lacks what is not there of earlier batches, if anything */
-async function hole(lacks: string | null, logs: readonly string[], bytesOf: (log: string) => Promise<Buffer>): Promise<string | null> {
-  let lacking = lacks;
+  // What is not there of the batches so far.
+  let lacking = hasOldest ? null : 'a write-ahead log is missing';
   let next: number | null = null;
   for (const name of logs) {
-    const { records, isWhole, hasGap } = readLog(await bytesOf(name));
+    const { records, isWhole, hasGap } = readLog(await readFile(join(directory, name)));
     if (hasGap) return `${name} has a gap`;
     if (records.length > 0 && lacking !== null) return lacking;
     for (const record of records) {
@@ -43,3 +37,5 @@ async function hole(lacks: string | null, logs: readonly string[], bytesOf: (log
   }
   return null;
 }
+
+const numberOf = (log: string): number => Number.parseInt(log, 10);
