@@ -13,14 +13,14 @@ import { damagedTable } from './damaged-tables.js';
 import type { Engine, EngineBatch, EngineRange, EngineScan, EngineSnapshot } from './engine.js';
 import { missingBatches } from './missing-batches.js';
 import { unseal, ValueSealer } from './sealed-value.js';
-import { noteUncleanEnds, uncleanEnds } from './unclean-ends.js';
+import { noteClosed, noteUncleanEnds, uncleanEnds, wasClosedHere } from './unclean-ends.js';
 
 export interface LevelEngineOptions {
   readonly directory: string;
   readonly taskId: string;
   /** Bytes that the database may take for itself. Default 24 MiB. */
   readonly engineBytes?: number | undefined;
-  /** Tables of up to so many bytes together are compared with their checksums after each end of a process with the database open. Default 128 MiB. */
+  /** Tables of up to so many bytes together are compared with their checksums when this process opens the database for the first time. Default 128 MiB. */
   readonly quickCheckBytes?: number | undefined;
 }
 
@@ -32,11 +32,11 @@ const damageMark = 'MILLRACE_DAMAGED';
 
 /** After so many ends in a row without a close the tables are compared with their checksums whatever their size. */
 const suspiciousEnds = 2;
-/** Read in less than a second: so much is compared after each such end. */
+/** Read in less than a second: so much is compared each time, unless this process has closed it itself. */
 const defaultQuickCheckBytes = 128 * 1024 * 1024;
 
 /**
- * Opens the database; one that can't be read, lacks batches before later ones, was found damaged while it was in use, or whose tables are damaged after it was in use at the end of its process, is
+ * Opens the database; one that can't be read, lacks batches before later ones, was found damaged while it was in use, or whose tables are damaged, is
  * deleted and made anew (`corrupted` says so).
  * Errors: MILL_STORE_DIRECTORY_LOCKED, MILL_STORE_IO.
  */
@@ -88,7 +88,7 @@ async function damageFound(options: LevelEngineOptions, ends: number): Promise<s
   const missing = await missingBatches(directory);
   if (missing !== null) return missing;
   if (existsSync(join(directory, damageMark))) return 'damage was found while it was in use';
-  const table = ends === 0 ? null : await damagedTable(directory, ends < suspiciousEnds ? quickCheckBytes : Infinity);
+  const table = wasClosedHere(directory) ? null : await damagedTable(directory, ends < suspiciousEnds ? quickCheckBytes : Infinity);
   return table === null ? null : `${table} does not match its checksums`;
 }
 
@@ -222,7 +222,7 @@ class LevelEngine implements Engine {
 
   async close(): Promise<void> {
     // Before the lock is given up: from then on the count is that of the next one to open it.
-    noteUncleanEnds(this.options.directory, 0);
+    noteClosed(this.options.directory);
     await this.database.close();
   }
 

@@ -327,7 +327,17 @@ describe('a database with a damaged table', () => {
       expect(await isWiped(thrice, 1000)).toBe(false);
     });
 
-    it('is opened as it is when it was closed', async () => {
+    it('is made anew when another process has closed it: a wrong bit on the disk could hide rows', async () => {
+      const folder = await closed();
+      await writeFile(join(folder, 'MILLRACE_IN_USE'), 'closed by another one');
+      const larger = join(await newFolder(), 'larger');
+      await cp(folder, larger, { recursive: true });
+      for (const one of [folder, larger]) await flip(one, inValue);
+      expect(await isWiped(folder)).toBe(true);
+      expect(await isWiped(larger, 1000)).toBe(false);
+    });
+
+    it('is opened as it is when this process has closed it', async () => {
       const folder = await closed();
       await flip(folder, inValue);
       expect(await isWiped(folder)).toBe(false);
